@@ -207,8 +207,12 @@ def _onnx_file(job: LayersJob, cache: ModelCache) -> Path:
     return translated_file(path, job.function, cache) if is_core_ml(path) else path
 
 
-REARRANGING = INSERTED | {"Identity", "Reshape", "Squeeze", "Unsqueeze"}
-"""They multiply nothing; other operations that a runtime adds are unknown."""
+REARRANGING = INSERTED | {"Identity", "Reshape", "Squeeze", "Unsqueeze", "QuantizeLinear", "DequantizeLinear"}
+"""They have no MACs, as in the model itself; other operations that a runtime adds are unknown."""
+
+
+INTEGER = "QLinear"
+"""How the runtime's names of operations on quantised values begin."""
 
 
 def join(
@@ -223,7 +227,7 @@ def join(
     """
     nodes = [Node(each.name, each.op, *_ends(wiring.get(each.name))) for each in ran]
     claims, unused = lead_back(layers, nodes)
-    readers = _readers(layers)
+    readers, integers = _readers(layers), _integer_sizes(layers)
     whole = math.fsum(each.ms for each in ran)
     rows = []
     for index, each in enumerate(ran):
@@ -237,7 +241,8 @@ def join(
             continue
         heart, op = _heart(parts, each.op)
         # What the inspection takes for computed at load moves nothing, yet here it ran: the runtime's bytes are known.
-        moved = each.nbytes if (counted := _moved(parts, outputs, readers)) == 0 else counted
+        counted = _moved(parts, outputs, readers, integers if each.op.startswith(INTEGER) else {})
+        moved = each.nbytes if counted == 0 else counted
         others = tuple(part.name for part in parts if part is not heart)
         macs, ran_as = total_macs(parts), clean(each.name)
         rows.append(LayerRow(heart.name, op, each.ms, share, macs, moved, fused=others, ran_as=ran_as))
@@ -270,11 +275,30 @@ def _readers(layers: Sequence[Layer]) -> dict[str, set[int]]:
     return found
 
 
-def _moved(parts: Sequence[Layer], outputs: Collection[str], readers: Mapping[str, set[int]]) -> int | None:
-    """Bytes of weights, of values that come from outside and of values that somebody outside reads, each once."""
+def _integer_sizes(layers: Sequence[Layer]) -> dict[str, int | None]:
+    """Bytes of the integers that stand for a value: what is quantised from it, or it is dequantised from.
+
+    An operation on integers reads and writes those, where the model's graph has float32.
+    """
+    found: dict[str, int | None] = {}
+    for layer in layers:
+        if layer.op == "QuantizeLinear" and layer.reads and layer.writes:
+            found[layer.reads[0][0]] = layer.writes[0][1]
+        elif layer.op == "DequantizeLinear" and layer.writes:
+            found[layer.writes[0][0]] = layer.reads[0][1] if layer.reads else layer.weight_bytes
+    return found
+
+
+def _moved(
+    parts: Sequence[Layer], outputs: Collection[str], readers: Mapping[str, set[int]], sizes: Mapping[str, int | None]
+) -> int | None:
+    """Bytes of weights, of values that come from outside and of values that somebody outside reads, each once.
+
+    sizes: of values that are held in another type than the graph's.
+    """
     inside = {id(part) for part in parts}
-    written = {value: nbytes for part in parts for value, nbytes in part.writes}
-    read = {value: nbytes for part in parts for value, nbytes in part.reads if value not in written}
+    written = {value: sizes.get(value, nbytes) for part in parts for value, nbytes in part.writes}
+    read = {value: sizes.get(value, nbytes) for part in parts for value, nbytes in part.reads if value not in written}
     leaving = [
         nbytes
         for value, nbytes in written.items()

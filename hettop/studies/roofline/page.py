@@ -152,6 +152,8 @@ def cache_words(cache: CacheUse) -> str:
 def _left_out(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[str]:
     """The footnote on the method, and what is not in the table or the plot."""
     yield footnote("roofline")
+    if any("Quantize" in op or op.startswith("QLinear") for op in found.by_op):
+        yield "quantized model: the compute roof is that of float32; layers on integers may exceed it"
     if found.cache_why:
         yield f"cache hits and empirical intensity: n/a: {found.cache_why}"
     if len(below) > MOST_ROWS:

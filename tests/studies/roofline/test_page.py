@@ -157,3 +157,14 @@ def test_without_counters_the_reason_is_a_note() -> None:
 def test_intensity_is_unknown_where_nothing_missed_or_macs_are() -> None:
     assert CacheUse.of_counts(0, 0, 64, 5) == CacheUse(references=0, misses=0, nbytes=0)
     assert CacheUse.of_counts(10, 5, 64, None).oi is None
+
+
+def test_of_a_quantized_model_it_is_said_what_the_roof_is_of() -> None:
+    def noted(*by_op: str) -> bool:
+        found = replace(ROOFLINE, by_op=dict.fromkeys(by_op, 0.1))
+        notes = next(block for block in blocks(found) if isinstance(block, Items)).texts
+        return any("the compute roof is that of float32" in note for note in notes)
+
+    assert noted("Conv", "QuantizeLinear")
+    assert noted("QLinearConcat")
+    assert not noted("Conv", "Gemm")
