@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 import msgspec
 
 from hettop.events.base import Count, Ratio, Share, Text
-from hettop.studies.result import ROWS_LIMIT, StudyResult
+from hettop.studies.result import StudyResult
 
 MACS, LAYERS, OFFLINE = "MACs", "layers", "offline"
 """The predictors: a line by the MACs of the network, the sum of lines by its layers, and what was measured idle."""
@@ -83,7 +83,7 @@ class PredictResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
         return {f"{row.network} {row.load}": row.error for row in self.rows if row.error}
 
 
-MOST_ROWS = min(32, ROWS_LIMIT)
-"""Of each table in a line of a recording."""
+MOST_ROWS, MOST_OTHERS = 20, 10
+"""Estimates, and rows of the other tables, in a line of a recording, which stays below ten thousand bytes."""
 
 RESULT = PredictResult

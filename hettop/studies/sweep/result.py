@@ -13,7 +13,7 @@ from hettop.studies.result import Signed, StudyResult
 
 MOST_POINTS = 48
 MOST_CURVES = 12
-MOST_ROWS = 16
+MOST_ROWS = 8
 """With as many points each, a line stays below ten thousand bytes."""
 
 BATCH, SIZE = "batch", "size"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from hettop.studies.predict.findings import accuracy
@@ -82,3 +83,13 @@ def test_a_result_survives_a_recording_and_a_document() -> None:
     assert PredictResult.from_document(FOUND.document()) == FOUND
     line = PredictResult.from_line(FOUND.line())
     assert [row.network for row in line.rows] == [row.network for row in FOUND.rows]
+
+
+def test_a_line_of_many_networks_stays_short_and_says_what_is_left_out() -> None:
+    long = dict.fromkeys((MACS, LAYERS, OFFLINE), 12.345678)
+    row = EstimateRow(network="densenet121", load="cpu:2+memory:1", macs=10**9, actual_ms=9.87654, estimates_ms=long)
+    rows = [msgspec.structs.replace(row, errors=long, unseen=0.123456)] * 64
+    found = msgspec.structs.replace(FOUND, rows=rows, accuracy=FOUND.accuracy * 8, fits=FOUND.fits * 8)
+    assert len(msgspec.json.encode(found.line())) < 10_000
+    kept = PredictResult.from_line(found.line())
+    assert (len(kept.rows), kept.rest_n) == (20, 44)

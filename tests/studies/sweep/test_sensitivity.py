@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 
+from hettop.studies.sweep.result import Sensitivity, SweepPoint, SweepResult, Usage
 from hettop.studies.sweep.sensitivity import sensitivities
 from tests.analysis.material import latencies, session_of, stream_of
 
@@ -66,3 +68,17 @@ def test_while_it_is_measured_there_are_ratios_without_intervals() -> None:
     (each,) = sensitivities(session, certain=False)
     assert each.p50_ratio == pytest.approx(3)
     assert (each.p50_ci, each.p90_ci) == (None, None)
+
+
+def test_a_line_of_many_units_and_loads_stays_short() -> None:
+    unit, load = "CPU_AND_GPU", "cpu:2+memory:1"
+    point = SweepPoint(unit, 1, n=1000, items_per_s=123.456, mean_ms=12.3456, p90_ms=12.3456, load=load, p50_ms=12.3456)
+    ends = (1.23456, 2.34567)
+    ratio = Sensitivity(
+        unit=unit, load=load, n=1000, idle_n=1000, p50_ratio=1.23456, p50_ci=ends, p90_ratio=1.23456, p90_ci=ends
+    )
+    usage = Usage(
+        units=[unit], load=load, cpu_share=0.123456, frames_due=1234, frames_missed=12, missed_share=0.0123456
+    )
+    found = SweepResult(points=[point] * 64, sensitivity=[ratio] * 64, usage=[usage] * 64)
+    assert len(msgspec.json.encode(found.line())) < 10_000
