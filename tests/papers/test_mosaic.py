@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import string
 from itertools import product
 
 import pytest
 
 from hettop.stats.quantiles import quantile_interval
 from hettop.studies.plan.slicing.estimators import energy_mj, fit_communication, fit_time
+from hettop.studies.plan.slicing.search import plans_n
 from tests.papers.data import tables
+from tests.studies.plan.slicing.tables import fields, table_of
 
 WORKED = tables()["mosaic_worked"]
 
 
 def plans(layers: int, devices: int) -> int:
-    """A device for the first layer; each further one goes on, or begins a slice on any device."""
-    return devices * int((devices + 1) ** (layers - 1))
+    return plans_n(table_of(fields(layers, string.ascii_uppercase[:devices])))
 
 
 def test_times_between_two_frequencies() -> None:

@@ -24,13 +24,15 @@ from hettop.studies.plan.measure import plan_result, table_result
 from hettop.studies.plan.page import blocks
 from hettop.studies.plan.result import PlanResult
 from hettop.studies.plan.setup import PlanOptions, make_plan, prepare_devices
-from hettop.studies.plan.slicing.costs import ENERGY, for_objective, load_costs, written_costs
-from hettop.studies.plan.slicing.planner import baselines, plan
+from hettop.studies.plan.slicing.baselines import baseline_notes, baselines
+from hettop.studies.plan.slicing.costs import ENERGY, for_objective, load_costs, times_of, written_costs
+from hettop.studies.plan.slicing.planner import plan
+from hettop.studies.plan.slicing.search import search
 from hettop.text import clean
 
 FOR_MEASURING = (
     *("backend", "function", "shape", "input", "hint", "seed", "units", "runs", "warmup", "watts", "limit", "slices"),
-    *("run", "describe", "save_costs", "stream", "record"),
+    *("run", "run_random", "describe", "save_costs", "stream", "record"),
 )
 
 
@@ -56,8 +58,16 @@ def _plan_table(arguments: argparse.Namespace) -> int:
     best = plan(table)
     planner_ms = (time.perf_counter_ns() - began) / 1e6
     unit_told = costs.unit is not None or (arguments.objective == ENERGY and costs.watts is not None)
+    times = times_of(costs, arguments.objective)
     result = table_result(
-        table, best, baselines(table), objective=arguments.objective, planner_ms=planner_ms, unit_told=unit_told
+        table,
+        best,
+        baselines(table, times),
+        objective=arguments.objective,
+        planner_ms=planner_ms,
+        unit_told=unit_told,
+        search=search(table),
+        notes=tuple(baseline_notes(table, times)),
     )
     width = shutil.get_terminal_size((100, 24)).columns
     document = {**head("plan"), **result.document()}
@@ -97,6 +107,7 @@ def _options(arguments: argparse.Namespace) -> PlanOptions:
         given=arguments.slices,
         described=arguments.describe,
         run=arguments.run,
+        run_random=arguments.run_random,
         warmup=arguments.warmup,
         runs=arguments.runs,
     )

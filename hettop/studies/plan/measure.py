@@ -21,29 +21,45 @@ from hettop.studies.plan.result import (
     MOST_CELLS,
     CutRegression,
     MovingCost,
+    OthersRun,
     PlanLayer,
     PlanResult,
     PlanRun,
+    PlanSearch,
     PlanSlice,
     SliceRun,
     TriedCut,
 )
+from hettop.studies.plan.slicing.baselines import baseline_plans
 from hettop.studies.plan.slicing.costs import UNITS, CostTable
-from hettop.studies.plan.slicing.planner import Plan, Slice, notation, slice_cost
+from hettop.studies.plan.slicing.planner import Plan, Slice, notation, plan_cost, slice_cost
+from hettop.studies.plan.slicing.search import Search
 from hettop.text import clean
 from hettop.units import BYTES_PER_MB
 
 INTERVAL = (0.025, 0.975)
+RANDOM = "random"
 SEED = 20_260_101
+MOST_POSSIBLE = 10**300
+"""Plans: beyond it their number is no double."""
+
 FEW_DIGITS = 3
 """Of what is only drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A plan that is run beside the best one; `of` is a baseline's name, or `random`."""
+
+    of: str
+    slices: tuple[Slice, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Sliced:
     """A plan and all that it is made of. `table` is in the objective's unit, `costs` in ms; `ran` if it was run.
 
-    given: whether the plan is the user's own.
+    given: whether the plan is the user's own. others: what ran beside the plan. assumed: of the baselines.
     """
 
     survey: Survey
@@ -55,6 +71,9 @@ class Sliced:
     planner_ms: float
     given: bool = False
     ran: Ran | None = None
+    search: Search | None = None
+    others: Sequence[Other] = ()
+    assumed: Sequence[str] = ()
 
 
 def table_result(
@@ -65,6 +84,8 @@ def table_result(
     objective: str,
     planner_ms: float,
     unit_told: bool = True,
+    search: Search | None = None,
+    notes: Sequence[str] = (),
 ) -> PlanResult:
     """Of a table from a file. unit_told: whether it names the unit of its costs, or watts to make it with."""
     singles = [slice_cost(table, Slice(0, table.layers - 1, device)) for device in range(len(table.devices))]
@@ -89,6 +110,8 @@ def table_result(
         layer_costs=costs,
         layer_cost=_drawn(costs),
         layers=[],
+        search=None if search is None else _search(table, search),
+        notes=list(notes),
     )
 
 
@@ -96,7 +119,12 @@ def plan_result(sliced: Sliced) -> PlanResult:
     """Of a model that was measured, and how the plan ran if it did."""
     survey, devices, ran = sliced.survey, sliced.table.devices, sliced.ran
     result = table_result(
-        sliced.table, sliced.plan, sliced.baselines, objective=sliced.objective, planner_ms=sliced.planner_ms
+        sliced.table,
+        sliced.plan,
+        sliced.baselines,
+        objective=sliced.objective,
+        planner_ms=sliced.planner_ms,
+        search=sliced.search,
     )
     run = None if ran is None else _run(sliced, ran)
     cuts = [_regression(sliced, device) for device in range(len(sliced.costs.communication))]
@@ -114,8 +142,30 @@ def plan_result(sliced: Sliced) -> PlanResult:
         moving=[_moving(each) for each in cuts],
         run=run,
         contradiction=conflict,
-        notes=[*([] if conflict is None else [conflict]), *_notes(sliced)],
+        notes=[*([] if conflict is None else [conflict]), *_notes(sliced), *sliced.assumed],
     )
+
+
+def _search(table: CostTable, found: Search) -> PlanSearch:
+    drawn, optimum = found.drawn.best(table), found.optimum
+    plans = [slices for slices in baseline_plans(table).values() if slices is not None]
+    best = [plan_cost(table, slices) for slices in plans] + ([] if drawn is None else [drawn.cost])
+    return PlanSearch(
+        possible=float(found.possible) if found.possible <= MOST_POSSIBLE else None,
+        exhaustive=found.tried,
+        optimum=None if optimum is None else optimum.cost,
+        optimum_plan=None if optimum is None else notation(table, optimum.slices),
+        random_n=len(found.drawn),
+        seed=found.drawn.seed,
+        random_best=None if drawn is None else drawn.cost,
+        random_plan=None if drawn is None else notation(table, drawn.slices),
+        random_median=float(np.median(found.drawn.costs)) if len(found.drawn) else None,
+        random_or_baseline=_finite(min(best, default=math.inf)),
+    )
+
+
+def _finite(cost: float) -> float | None:
+    return cost if math.isfinite(cost) else None
 
 
 def interval(gains: Sequence[float]) -> tuple[float, float, float]:
@@ -236,6 +286,34 @@ def _run(sliced: Sliced, ran: Ran) -> PlanRun:
             SliceRun(expected, fair, took, _error(expected, took), _error(fair, took))
             for expected, fair, took in zip(predicted, adjusted, ran.slice_ms, strict=True)
         ],
+        estimation_error=estimation_error(predicted, ran.slice_ms),
+        others=_others(sliced, ran),
+    )
+
+
+def estimation_error(predicted: Sequence[float], measured: Sequence[float]) -> float | None:
+    """The mean of |predicted - measured| / measured, as the paper averages (figures 14 and 15)."""
+    errors = [abs(one - other) / other for one, other in zip(predicted, measured, strict=True) if other > 0]
+    return math.fsum(errors) / len(errors) if errors else None
+
+
+def _others(sliced: Sliced, ran: Ran) -> OthersRun | None:
+    """The best of what ran beside the plan, and how far the plan is from it."""
+    if not ran.others_ms or ran.beside_ms is None:
+        return None
+    table, others = sliced.costs.table, sliced.others
+    best = min(range(len(others)), key=ran.others_ms.__getitem__)
+    predicted = [plan_cost(table, each.slices) for each in others]
+    return OthersRun(
+        n=len(others),
+        random_n=sum(each.of == RANDOM for each in others),
+        runs=ran.others_runs,
+        plan_ms=ran.beside_ms,
+        best_ms=ran.others_ms[best],
+        best_of=others[best].of,
+        best_plan=notation(sliced.table, others[best].slices),
+        gap=_error(ran.beside_ms, ran.others_ms[best]),
+        estimation_error=estimation_error(predicted, ran.others_ms),
     )
 
 

@@ -23,10 +23,12 @@ from hettop.studies.plan.cutting.coreml_child import CoreML
 from hettop.studies.plan.cutting.costs import Costs, cost_table
 from hettop.studies.plan.cutting.messages import MeasuringProgress, Piece, Subject, run_weight, survey_weight
 from hettop.studies.plan.cutting.result import Survey
-from hettop.studies.plan.measure import Sliced
-from hettop.studies.plan.slicing.costs import ENERGY, CostTable, for_objective
+from hettop.studies.plan.measure import RANDOM, Other, Sliced
+from hettop.studies.plan.slicing.baselines import baseline_notes, baseline_plans, baselines
+from hettop.studies.plan.slicing.costs import ENERGY, CostTable, for_objective, times_of
 from hettop.studies.plan.slicing.described import Described, extend, load_described
-from hettop.studies.plan.slicing.planner import Plan, baselines, plan, read_plan
+from hettop.studies.plan.slicing.planner import Plan, Slice, plan, read_plan
+from hettop.studies.plan.slicing.search import random_plans, search
 from hettop.text import clean
 from hettop.units import BYTES_PER_MB
 
@@ -41,7 +43,8 @@ Say = Callable[[str, float | None], None]
 class PlanOptions:
     """What to plan: by which objective, with which watts and limits by device, or a plan that is given in words.
 
-    described: a file that describes further devices.
+    described: a file that describes further devices. run_random: how many random plans to run as well, and the
+    baselines' plans.
     """
 
     objective: str = "latency"
@@ -50,6 +53,7 @@ class PlanOptions:
     given: str | None = None
     described: str | None = None
     run: bool = False
+    run_random: int = 0
     warmup: int = 10
     runs: int = 50
 
@@ -93,7 +97,9 @@ def make_plan(
             "usage", f"cannot run on {clean(described[0].name)}: it is only described", "leave out --run or --describe"
         )
     subject = _subject(setup, model, options)
-    measuring, running = survey_weight(len(devices)), run_weight(len(devices)) if options.run else 0.0
+    _refuse_random(setup, options)
+    measuring = survey_weight(len(devices))
+    running = run_weight(len(devices), options.run_random) if options.run else 0.0
     planned = measuring / (measuring + running)
 
     def listen(progress: MeasuringProgress) -> None:
@@ -114,8 +120,18 @@ def make_plan(
     began = time.perf_counter_ns()
     best = plan(table) if options.given is None else read_plan(table, options.given)
     planner_ms = (time.perf_counter_ns() - began) / 1e6
+    times = times_of(costs.table, options.objective)
     sliced = Sliced(
-        survey, costs, table, best, baselines(table), options.objective, planner_ms, given=options.given is not None
+        survey,
+        costs,
+        table,
+        best,
+        baselines(table, times),
+        options.objective,
+        planner_ms,
+        given=options.given is not None,
+        search=search(table),
+        assumed=tuple(baseline_notes(table, times)),
     )
     if not options.run:
         return sliced
@@ -127,13 +143,34 @@ def make_plan(
     def on_progress(progress: MeasuringProgress) -> None:
         say(progress.doing, planned + progress.share * (1 - planned))
 
-    cut = pieces(survey, table, best)
-    return replace(
-        sliced, ran=core_ml.run(survey, cut, on_progress) if core_ml else run_in_child(subject, cut, on_progress)
-    )
+    cut = pieces(survey, table, best.slices)
+    if core_ml is not None:
+        return replace(sliced, ran=core_ml.run(survey, cut, on_progress))
+    others = other_plans(table.only(range(len(devices))), best, options.run_random)
+    other_pieces = [pieces(survey, table, each.slices) for each in others]
+    ran = run_in_child(subject, cut, on_progress, others=other_pieces)
+    return replace(sliced, ran=ran, others=others)
 
 
-def pieces(survey: Survey, table: CostTable, chosen: Plan) -> list[Piece]:
+def _refuse_random(setup: Setup, options: PlanOptions) -> None:
+    if options.run_random and not options.run:
+        raise HettopError("usage", "--run-random has no effect without --run", "add --run")
+    if options.run_random and setup.backend == COREML:
+        hint = "leave out --run-random: each plan of a Core ML model is compiled anew, which takes seconds"
+        raise HettopError("usage", "random plans are run on ONNX Runtime only", hint)
+
+
+def other_plans(table: CostTable, best: Plan, n: int) -> list[Other]:
+    """`n` random plans and those of the baselines, each once and without the best; none for 0."""
+    if not n:
+        return []
+    named = [(name, slices) for name, slices in baseline_plans(table).items() if slices is not None]
+    drawn = [(RANDOM, each.slices) for each in random_plans(table, n).plans(table)]
+    unique = {slices: name for name, slices in [*drawn, *named] if slices != best.slices}
+    return [Other(name, slices) for slices, name in unique.items()]
+
+
+def pieces(survey: Survey, table: CostTable, chosen: Sequence[Slice]) -> list[Piece]:
     """The plan's slices of layers as slices of steps."""
     return [
         Piece(
@@ -141,7 +178,7 @@ def pieces(survey: Survey, table: CostTable, chosen: Plan) -> list[Piece]:
             last=survey.layers[each.last].last,
             device=table.devices[each.device],
         )
-        for each in chosen.slices
+        for each in chosen
     ]
 
 

@@ -14,8 +14,10 @@ from hettop.studies.plan.cutting.costs import cost_table
 from hettop.studies.plan.measure import Sliced, plan_result, table_result
 from hettop.studies.plan.page import blocks
 from hettop.studies.plan.result import PlanResult
+from hettop.studies.plan.slicing.baselines import baselines
 from hettop.studies.plan.slicing.costs import for_objective
-from hettop.studies.plan.slicing.planner import baselines, plan, read_plan
+from hettop.studies.plan.slicing.planner import plan, read_plan
+from hettop.studies.plan.slicing.search import search
 from tests.report.sessions import widest
 from tests.studies.plan import documents
 from tests.studies.plan.cutting.test_costs import SURVEY
@@ -116,6 +118,19 @@ def test_a_plan_of_a_table_reports_what_its_slices_cost_and_whose_costs_they_are
     assert "The plan: B_1, N_2 (latency 89.0 ms, layers: 3, candidate devices: 2, found in 0.250 ms)." in text
     assert "Not run: costs come from a file." in text
     assert "costs come from the file, in ms" in text
+
+
+def test_other_searches_are_compared_and_one_that_was_not_made_says_why() -> None:
+    table = table_of(THREE)
+    found = table_result(
+        table, plan(table), baselines(table), objective="latency", planner_ms=0.1, search=search(table)
+    )
+    rows = {row[0]: row[1] for row in tables(found)[1].rows}
+    assert rows["exhaustive search of 18 plans"] == "89.0"
+    assert rows["the same or a baseline (the paper's exhaustive)"] == "89.0"
+    more = table_of(fields(20, "BLGN"))
+    text = text_of(table_result(more, plan(more), {}, objective="latency", planner_ms=0.1, search=search(more)))
+    assert "exhaustive search: n/a, 7.6e+13 possible plans; up to 2,000,000 are tried" in text
 
 
 def test_costs_whose_unit_is_taken_for_granted_are_said_to_be() -> None:

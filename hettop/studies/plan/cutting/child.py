@@ -44,10 +44,13 @@ def run_in_child(
     pieces: Sequence[Piece],
     on_progress: OnProgress = ignore_progress,
     *,
+    others: Sequence[Sequence[Piece]] = (),
     argv: Sequence[str] = WORKER,
 ) -> Ran:
-    """How the plan ran. Raises HettopError: as the measuring does, and as `call`."""
-    return _call(RunJob(subject=subject, pieces=tuple(pieces)), Ran, on_progress, argv)
+    """How the plan ran, and other plans after it. Raises HettopError: as the measuring does, and as `call`."""
+    return _call(
+        RunJob(subject=subject, pieces=tuple(pieces), others=tuple(map(tuple, others))), Ran, on_progress, argv
+    )
 
 
 def compare_in_child(

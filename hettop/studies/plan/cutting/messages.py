@@ -44,10 +44,11 @@ class SurveyJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="s
 
 
 class RunJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="run"):
-    """Run the slices one after another, in turns with the whole model on each device."""
+    """Run the slices one after another, in turns with the whole model on each device; then other plans."""
 
     subject: Subject
     pieces: tuple[Piece, ...]
+    others: tuple[tuple[Piece, ...], ...] = ()
 
 
 class CompareJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="compare"):
@@ -77,9 +78,9 @@ def nobody(_text: str, _share: float) -> None:
     """Where nobody listens."""
 
 
-OPENING, PROFILING, TIMING, CUTTING = 0.4, 1.0, 0.5, 0.6
-"""How long parts take in proportion, the last three for each device. Of MobileNetV2; other models differ,
-which only the display of progress notices."""
+OPENING, PROFILING, TIMING, CUTTING, OTHER = 0.4, 1.0, 0.5, 0.6, 0.1
+"""How long parts take in proportion: PROFILING, TIMING and CUTTING for each device, OTHER for each further plan. Of
+MobileNetV2; other models differ, which only the display of progress notices."""
 
 
 def survey_weight(devices: int) -> float:
@@ -87,9 +88,9 @@ def survey_weight(devices: int) -> float:
     return OPENING + devices * (PROFILING + TIMING + CUTTING)
 
 
-def run_weight(devices: int) -> float:
-    """Of running a plan in turns with so many devices."""
-    return OPENING + TIMING * (1 + devices)
+def run_weight(devices: int, others: int = 0) -> float:
+    """Of running a plan in turns with so many devices, and then with other plans."""
+    return OPENING + TIMING * (1 + devices) + OTHER * others
 
 
 class CuttingProgress:

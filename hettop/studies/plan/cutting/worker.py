@@ -48,7 +48,7 @@ def measured(job: CuttingJob, caller: Caller) -> Survey | Ran | Compared:
         return compare(job, caller.scratch, cache, clock, progress)
     from hettop.studies.plan.cutting.running import run_plan
 
-    return run_plan(job.subject, job.pieces, caller.scratch, cache, clock, tell=progress)
+    return run_plan(job.subject, job.pieces, caller.scratch, cache, clock, others=job.others, tell=progress)
 
 
 if __name__ == "__main__":

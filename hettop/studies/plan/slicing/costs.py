@@ -40,6 +40,8 @@ class CostTable:
         there is none.
     watts: power by layer and device, (layers, devices), None where the file reports none.
     unit: `ms` or `mJ`, None where the file does not say.
+    fallback: names of devices, with or without frequency, that run what a preferred device cannot, in this order; empty
+        where the file does not say.
     """
 
     devices: tuple[str, ...]
@@ -50,6 +52,7 @@ class CostTable:
     limits: Floats
     watts: Floats | None = None
     unit: str | None = None
+    fallback: tuple[str, ...] = ()
 
     @property
     def layers(self) -> int:
@@ -82,6 +85,12 @@ def for_objective(table: CostTable, objective: str) -> CostTable:
         hint = 'add "P": watts by device, or by layer and device' if objective == ENERGY else "use --objective energy"
         raise HettopError("input", f"costs in {table.unit} cannot be used for the objective {objective}", hint)
     return replace(table, unit=UNITS[objective])
+
+
+def times_of(table: CostTable, objective: str) -> CostTable | None:
+    """The table if its costs are ms, as `for_objective` takes them to be; None for mJ."""
+    in_ms = table.unit == UNITS[LATENCY] or (table.unit is None and (objective == LATENCY or table.watts is not None))
+    return table if in_ms else None
 
 
 def _times(costs: Floats, watts: Floats) -> Floats:
@@ -125,6 +134,7 @@ def written_costs(table: CostTable) -> str:
         },
         **({} if table.unit is None else {"unit": table.unit}),
         **({} if table.watts is None else {"P": table.watts.tolist()}),
+        **({"fallback": list(table.fallback)} if table.fallback else {}),
     }
     return json.dumps(fields) + "\n"
 
@@ -148,6 +158,7 @@ def read_costs(data: bytes | str) -> CostTable:
         limits=limits,
         watts=_watts(fields, layers, devices),
         unit=_unit(fields),
+        fallback=_fallback(fields, devices),
     )
 
 
@@ -247,6 +258,17 @@ def _unit(fields: Mapping[str, Any]) -> str | None:
     raise _refused(f"unit must be {' or '.join(UNITS.values())}")
 
 
+def _fallback(fields: Mapping[str, Any], devices: Sequence[str]) -> tuple[str, ...]:
+    names = fields.get("fallback", [])
+    if not isinstance(names, list):
+        raise _refused("fallback must list devices of D")
+    known = {*devices, *(kind_of(device) for device in devices)}
+    for name in names:
+        if not isinstance(name, str) or name not in known:
+            raise _refused(f"fallback: unknown device {clean(str(name), 60)!r}")
+    return tuple(names)
+
+
 def _list(fields: Mapping[str, Any], key: str, length: int, what: str) -> list[Any]:
     found = fields.get(key)
     if not isinstance(found, list):
@@ -297,6 +319,16 @@ def at_highest_frequency(devices: Sequence[str]) -> list[int]:
             highest[name] = max(highest.get(name, (-math.inf, index)), (frequency, index))
     kept = {index for _, index in highest.values()}
     return [index for index, device in enumerate(devices) if _split(device)[1] is None or index in kept]
+
+
+def kind_of(device: str) -> str:
+    """The name without its frequency: `N` of `N^960`."""
+    return _split(device)[0]
+
+
+def mhz_of(device: str) -> float | None:
+    """The frequency in its name, None where it has none."""
+    return _split(device)[1]
 
 
 def _split(device: str) -> tuple[str, float | None]:
