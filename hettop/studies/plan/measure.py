@@ -33,7 +33,7 @@ from hettop.studies.plan.result import (
 from hettop.studies.plan.slicing.baselines import baseline_plans
 from hettop.studies.plan.slicing.costs import UNITS, CostTable
 from hettop.studies.plan.slicing.planner import Plan, Slice, notation, plan_cost, slice_cost
-from hettop.studies.plan.slicing.search import Search
+from hettop.studies.plan.slicing.search import MOST_TRIED, Search
 from hettop.text import clean
 from hettop.units import BYTES_PER_MB
 
@@ -153,6 +153,7 @@ def _search(table: CostTable, found: Search) -> PlanSearch:
     return PlanSearch(
         possible=float(found.possible) if found.possible <= MOST_POSSIBLE else None,
         exhaustive=found.tried,
+        most_tried=MOST_TRIED,
         optimum=None if optimum is None else optimum.cost,
         optimum_plan=None if optimum is None else notation(table, optimum.slices),
         random_n=len(found.drawn),
@@ -298,21 +299,21 @@ def estimation_error(predicted: Sequence[float], measured: Sequence[float]) -> f
 
 
 def _others(sliced: Sliced, ran: Ran) -> OthersRun | None:
-    """The best of what ran beside the plan, and how far the plan is from it."""
-    if not ran.others_ms or ran.beside_ms is None:
+    """The best of what ran beside the plan, relative to the plan in the same turns: machines change in the meantime."""
+    if not ran.others_ms:
         return None
     table, others = sliced.costs.table, sliced.others
-    best = min(range(len(others)), key=ran.others_ms.__getitem__)
+    best = min(range(len(others)), key=lambda each: ran.others_ms[each] / ran.beside_ms[each])
     predicted = [plan_cost(table, each.slices) for each in others]
     return OthersRun(
         n=len(others),
         random_n=sum(each.of == RANDOM for each in others),
         runs=ran.others_runs,
-        plan_ms=ran.beside_ms,
+        plan_ms=ran.beside_ms[best],
         best_ms=ran.others_ms[best],
         best_of=others[best].of,
         best_plan=notation(sliced.table, others[best].slices),
-        gap=_error(ran.beside_ms, ran.others_ms[best]),
+        gap=_error(ran.beside_ms[best], ran.others_ms[best]),
         estimation_error=estimation_error(predicted, ran.others_ms),
     )
 

@@ -112,7 +112,7 @@ def _searched(found: PlanResult) -> Iterator[tuple[str, float | None]]:
         yield f"exhaustive search of {count(int(known.possible))} plans", known.optimum
     if known.random_n:
         yield f"best of {count(known.random_n)} random plans", known.random_best
-        yield "the same or a baseline (the paper's exhaustive)", known.random_or_baseline
+        yield "best random or baseline plan", known.random_or_baseline
         yield "median random plan", known.random_median
 
 
@@ -172,7 +172,7 @@ def _notes(found: PlanResult) -> Iterator[str]:
         yield ESTIMATED if found.estimated else MEASURED
     if found.search is not None and not found.search.exhaustive:
         possible = "more than 1e300" if found.search.possible is None else f"{found.search.possible:.2g}"
-        yield f"exhaustive search: n/a, {possible} possible plans; up to 2,000,000 are tried"
+        yield f"exhaustive search: n/a, {possible} possible plans; up to {count(found.search.most_tried)} are tried"
     yield from found.further_notes
     shown = len(found.slices[:MOST_ROWS])
     if found.slices_n > shown:

@@ -99,13 +99,14 @@ class SliceRun(msgspec.Struct, frozen=True):
 class PlanSearch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What other ways to search found in the same table; costs in the result's unit, None where nothing can run.
 
-    `possible`: all plans there are, None if more than 1e300. `exhaustive`: whether all were tried, and `optimum` is the
-    best of all. `random_n` different plans were drawn; `random_or_baseline` is the best of these and of the baselines
-    at fixed frequencies: what the paper calls exhaustive.
+    `possible`: all plans there are, None if more than 1e300. `exhaustive`: whether all were tried, which they are
+    up to `most_tried`, and `optimum` is the best of all. `random_n` different plans were drawn; `random_or_baseline` is
+    the best of these and of the baselines at fixed frequencies: what the paper calls exhaustive.
     """
 
     possible: Annotated[float, msgspec.Meta(ge=0)] | None = None
     exhaustive: bool = False
+    most_tried: Count = 0
     optimum: Ratio | None = None
     optimum_plan: str | None = None
     random_n: Count = 0
@@ -117,9 +118,10 @@ class PlanSearch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class OthersRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Random plans and those of the baselines as they ran, each in turns with the plan, which took `plan_ms` then.
+    """Random plans and those of the baselines as they ran, each in turns with the plan.
 
-    `best_of`: `random`, or a baseline's name. `gap` = plan_ms / best_ms - 1: how far the plan is from the best of all.
+    `best_ms` is of the best one, relative to the plan, which took `plan_ms` in the same turns; `best_of`: `random`, or
+    a baseline's name. `gap` = plan_ms / best_ms - 1: how far the plan is from the best of all.
     `estimation_error`: mean of |predicted - measured| / measured over these plans.
     """
 

@@ -46,6 +46,7 @@ def test_other_searches_stand_beside_the_plan(tmp_path: Path) -> None:
     assert one_document(done.stdout)["search"] == {
         "possible": 6.0,
         "exhaustive": True,
+        "most_tried": 2_000_000,
         "optimum": 8.0,
         "optimum_plan": "B_1, A_2",
         "random_n": 6,

@@ -60,7 +60,7 @@ class Ran:
     are no numbers or differ in shape. equal: whether that is within `tolerance`, what rounding explains.
     Where devices compute differently, the whole model on `reference` is what outputs are compared with; cut_difference:
     of all slices run there, within `cut_tolerance` if the cutting is right; apart: of the whole model on each device.
-    others_ms: of other plans, each in `others_runs` turns with the plan, which took `beside_ms` meanwhile.
+    others_ms: of other plans, each in `others_runs` turns with the plan; beside_ms: of the plan in each of these turns.
     """
 
     slice_ms: tuple[float, ...]
@@ -77,7 +77,7 @@ class Ran:
     apart: tuple[float | None, ...] = ()
     others_ms: tuple[float, ...] = ()
     others_runs: int = 0
-    beside_ms: float | None = None
+    beside_ms: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ def run_plan(
         runs=subject.runs,
         others_ms=tuple(other for other, _ in beside),
         others_runs=OTHER_RUNS if beside else 0,
-        beside_ms=median(plan for _, plan in beside) if beside else None,
+        beside_ms=tuple(plan for _, plan in beside),
     )
 
 

@@ -22,8 +22,7 @@ KINDS = (("N", "NPU", "CPU_AND_NE"), ("G", "GPU", "CPU_AND_GPU"), ("B", "BIG", "
 """What runs that which a preferred device cannot: the NPU, else the GPU, else the big cores."""
 
 SAME_GOVERNORS = (
-    "no device has several frequencies in its name: the performance and on-demand governors (the paper's -P and -O) "
-    "do not differ, X preferred is both"
+    "performance and on-demand governors: n/a, no device has several frequencies (N^480, N^960); X preferred is both"
 )
 NO_TIMES = "the on-demand governor is simulated from times; costs in mJ have none"
 SIMULATED = (
