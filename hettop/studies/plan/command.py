@@ -25,7 +25,8 @@ from hettop.studies.plan.page import blocks
 from hettop.studies.plan.result import PlanResult
 from hettop.studies.plan.setup import PlanOptions, make_plan, prepare_devices
 from hettop.studies.plan.slicing.baselines import baseline_notes, baselines
-from hettop.studies.plan.slicing.costs import ENERGY, for_objective, load_costs, times_of, written_costs
+from hettop.studies.plan.slicing.cost_file import load_costs, written_costs
+from hettop.studies.plan.slicing.costs import ENERGY, for_objective, times_of
 from hettop.studies.plan.slicing.planner import plan
 from hettop.studies.plan.slicing.search import search
 from hettop.text import clean
