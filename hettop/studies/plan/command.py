@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from hettop.measurement.options import DEFAULT_MODEL
 from hettop.measurement.setup import Setup
 from hettop.report.document import head
 from hettop.report.formats import result_text
+from hettop.sources.power.names import NONE
 from hettop.studies.output import StudyOutput, model_document, model_title
 from hettop.studies.plan.measure import plan_result, table_result
 from hettop.studies.plan.page import blocks
@@ -26,14 +28,14 @@ from hettop.studies.plan.result import PlanResult
 from hettop.studies.plan.setup import PlanOptions, make_plan, prepare_devices
 from hettop.studies.plan.slicing.baselines import baseline_notes, baselines
 from hettop.studies.plan.slicing.cost_file import load_costs, written_costs
-from hettop.studies.plan.slicing.costs import ENERGY, for_objective, times_of
+from hettop.studies.plan.slicing.costs import ENERGY, UNITS, CostTable, for_objective, times_of
 from hettop.studies.plan.slicing.planner import plan
 from hettop.studies.plan.slicing.search import search
 from hettop.text import clean
 
 FOR_MEASURING = (
     *("backend", "function", "shape", "input", "hint", "seed", "units", "runs", "warmup", "watts", "limit", "slices"),
-    *("run", "run_random", "describe", "save_costs", "stream", "record"),
+    *("run", "run_random", "frequencies", "power", "describe", "save_costs", "stream", "record"),
 )
 
 
@@ -68,12 +70,17 @@ def _plan_table(arguments: argparse.Namespace) -> int:
         planner_ms=planner_ms,
         unit_told=unit_told,
         search=search(table),
-        notes=tuple(baseline_notes(table, times)),
+        notes=(*baseline_notes(table, times), *_energy(costs)),
     )
     width = shutil.get_terminal_size((100, 24)).columns
     document = {**head("plan"), **result.document()}
     sys.stdout.write(result_text(arguments.format, lambda: document, blocks(result), width))
     return 0
+
+
+def _energy(costs: CostTable) -> Iterator[str]:
+    if costs.watts is None and costs.unit != UNITS[ENERGY]:
+        yield "energy per layer: n/a, the file has no power (P)"
 
 
 def _plan_model(arguments: argparse.Namespace) -> int:
@@ -109,6 +116,8 @@ def _options(arguments: argparse.Namespace) -> PlanOptions:
         described=arguments.describe,
         run=arguments.run,
         run_random=arguments.run_random,
+        frequencies=arguments.frequencies,
+        power=None if arguments.power == NONE else arguments.power,
         warmup=arguments.warmup,
         runs=arguments.runs,
     )

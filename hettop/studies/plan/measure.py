@@ -16,6 +16,7 @@ from hettop.format import count, significant
 from hettop.stats.resampling import block_length, resampled_levels, resamples_for
 from hettop.studies.plan.cutting.costs import Costs
 from hettop.studies.plan.cutting.result import Ran, Survey
+from hettop.studies.plan.energy import LayerPower
 from hettop.studies.plan.findings import ESTIMATED
 from hettop.studies.plan.result import (
     MOST_CELLS,
@@ -60,6 +61,7 @@ class Sliced:
     """A plan and all that it is made of. `table` is in the objective's unit, `costs` in ms; `ran` if it was run.
 
     given: whether the plan is the user's own. others: what ran beside the plan. assumed: of the baselines.
+    power: of each layer, where it was measured.
     """
 
     survey: Survey
@@ -74,6 +76,7 @@ class Sliced:
     search: Search | None = None
     others: Sequence[Other] = ()
     assumed: Sequence[str] = ()
+    power: LayerPower | None = None
 
 
 def table_result(
@@ -137,7 +140,8 @@ def plan_result(sliced: Sliced) -> PlanResult:
         given=sliced.given,
         estimated=survey.estimated,
         end_to_end_ms=dict(zip(devices, survey.end_to_end_ms, strict=False)),
-        layers=_layers(survey, devices),
+        layers=_layers(survey, devices, sliced.power),
+        power_source=None if sliced.power is None else sliced.power.source,
         communication=cuts,
         moving=[_moving(each) for each in cuts],
         run=run,
@@ -227,7 +231,7 @@ def _slices(slices: Sequence[PlanSlice], survey: Survey, run: PlanRun | None) ->
     return [replace(each, **asdict(ran)) for each, ran in zip(named, run.slices, strict=True)]
 
 
-def _layers(survey: Survey, devices: Sequence[str]) -> list[PlanLayer]:
+def _layers(survey: Survey, devices: Sequence[str], power: LayerPower | None) -> list[PlanLayer]:
     return [
         PlanLayer(
             number=number,
@@ -238,6 +242,7 @@ def _layers(survey: Survey, devices: Sequence[str]) -> list[PlanLayer]:
             output_bytes=layer.output_bytes,
             crossing=layer.crossing,
             crossing_bytes=layer.crossing_bytes,
+            mj={} if power is None else dict(zip(devices, power.mj[number - 1], strict=False)),
         )
         for number, layer in enumerate(survey.layers, start=1)
     ]
@@ -347,12 +352,22 @@ def _notes(sliced: Sliced) -> Iterator[str]:
         yield f"several values cross {count(several)} of the cuts, and all are counted"
     described = sliced.table.devices[len(sliced.survey.end_to_end_ms) :]
     if described:
-        yield f"described, not measured: {', '.join(clean(name, 30) for name in described)}"
+        yield f"described or interpolated, not measured: {', '.join(clean(name, 30) for name in described)}"
+    yield _energy(sliced.power)
     if sliced.survey.estimated and sliced.given:
         yield ESTIMATED
     if len(sliced.survey.layers) == 1:
         yield "the model is a single layer and cannot be cut"
     yield from (clean(note) for note in sliced.survey.notes)
+
+
+def _energy(power: LayerPower | None) -> str:
+    if power is None:
+        return "energy per layer: n/a, power was not measured; use --power SRC"
+    if power.why:
+        some = " for some" if any(mj is not None for row in power.mj for mj in row) else ""
+        return f"energy per layer: n/a{some}, {power.why}"
+    return f"energy per layer: measured with {power.source}, idle power included; --json has it"
 
 
 LEAST, MOST = 0.67, 1.5

@@ -13,6 +13,7 @@ from hettop.measurement.arguments import (
     OUTPUT_GROUP,
     add_alias,
     add_model_options,
+    add_power_option,
     add_result_options,
     add_runs_option,
     add_units_option,
@@ -66,6 +67,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--limit", action="append", default=[], metavar="UNIT=MB", help="memory limit of a slice: weights and outputs"
     )
     group.add_argument("--describe", metavar="FILE", help="JSON file of further units, relative to a measured one")
+    group.add_argument(
+        "--frequencies", action="store_true", help="profile at the lowest and highest CPU frequency (Linux, root)"
+    )
+    add_power_option(parser, "measure the energy of each layer; ", default="none")
     group.add_argument("--slices", metavar="PLAN", help="use this plan instead of the best one, such as A_1, B_9")
     group.add_argument("--run", action="store_true", help="run the plan, in turns with the whole model")
     group.add_argument(

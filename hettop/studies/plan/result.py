@@ -74,7 +74,7 @@ class CutRegression(msgspec.Struct, frozen=True):
 
 
 class PlanLayer(msgspec.Struct, frozen=True):
-    """A layer: its time on each device, and how many values cross a cut after it."""
+    """A layer: its time on each device, and `mj`, its energy where power was measured; what crosses a cut after it."""
 
     number: Count
     name: str
@@ -84,6 +84,7 @@ class PlanLayer(msgspec.Struct, frozen=True):
     output_bytes: Count
     crossing: Count
     crossing_bytes: Count
+    mj: dict[Text, Ratio | None] = {}
 
 
 class SliceRun(msgspec.Struct, frozen=True):
@@ -217,6 +218,7 @@ class PlanResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
     layer_costs: list[Ratio] = []
     communication: list[CutRegression] = []
     search: PlanSearch | None = None
+    power_source: Text | None = None
 
     @property
     def layers_n(self) -> int:

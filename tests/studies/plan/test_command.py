@@ -69,6 +69,12 @@ def test_governors_are_compared_where_the_file_has_frequencies(tmp_path: Path) -
     assert document["baselines"]["L preferred, on-demand governor"] == pytest.approx(100)
     page = called("plan", "--costs", table).stdout
     assert "on-demand governor: simulated" in page
+    assert "energy per layer" not in page
+
+
+def test_a_file_without_power_has_no_energy(tmp_path: Path) -> None:
+    page = called("plan", "--costs", written(tmp_path)).stdout
+    assert "energy per layer: n/a, the file has no power (P)" in page
 
 
 def test_watts_change_the_plan_for_energy(tmp_path: Path) -> None:

@@ -51,6 +51,14 @@ class RunJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="run"
     others: tuple[tuple[Piece, ...], ...] = ()
 
 
+class RepeatJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="repeat"):
+    """Run each piece again and again for `block_ns`, one after another."""
+
+    subject: Subject
+    pieces: tuple[Piece, ...]
+    block_ns: int
+
+
 class CompareJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="compare"):
     """Run the model in parallel in every way there is, with `threads` threads, in turns, for `duration_ns` in all."""
 
@@ -59,7 +67,7 @@ class CompareJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="
     duration_ns: int
 
 
-CuttingJob = SurveyJob | RunJob | CompareJob
+CuttingJob = SurveyJob | RunJob | RepeatJob | CompareJob
 
 
 class MeasuringProgress(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -78,9 +86,9 @@ def nobody(_text: str, _share: float) -> None:
     """Where nobody listens."""
 
 
-OPENING, PROFILING, TIMING, CUTTING, OTHER = 0.4, 1.0, 0.5, 0.6, 0.1
-"""How long parts take in proportion: PROFILING, TIMING and CUTTING for each device, OTHER for each further plan. Of
-MobileNetV2; other models differ, which only the display of progress notices."""
+OPENING, PROFILING, TIMING, CUTTING, OTHER, REPEATING = 0.4, 1.0, 0.5, 0.6, 0.1, 2.0
+"""How long parts take in proportion: PROFILING, TIMING and CUTTING for each device, OTHER for each further plan,
+REPEATING for each layer. Of MobileNetV2; other models differ, which only the display of progress notices."""
 
 
 def survey_weight(devices: int) -> float:

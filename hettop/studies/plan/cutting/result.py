@@ -81,6 +81,22 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """A layer ran so many times, one after another, between these times of the machine's monotonic clock."""
+
+    begin_ns: int
+    end_ns: int
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Of each piece that was asked for, in their order."""
+
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Granularity:
     """One way to run in parallel: inferences per second, latency of one in ms, and the rate of each round."""
 
