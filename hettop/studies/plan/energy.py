@@ -52,9 +52,23 @@ def layer_power(
         for layer in survey.layers
         for device in subject.devices
     ]
+    return power_of(subject, pieces, power, on_progress, columns=len(subject.devices), now=now, block_ns=block_ns)
+
+
+def power_of(
+    subject: Subject,
+    pieces: Sequence[Piece],
+    power: PowerDrain,
+    on_progress: OnProgress,
+    *,
+    columns: int = 1,
+    now: Callable[[], int] = time.monotonic_ns,
+    block_ns: int = BLOCK_NS,
+) -> LayerPower:
+    """The same of any pieces of the model, so many in a row of the answer."""
     events = power.drain(now())
     if _ended(events):
-        none = ((None,) * len(subject.devices),) * len(survey.layers)
+        none = ((None,) * columns,) * (len(pieces) // columns)
         return LayerPower(none, none, None, _why(events))
 
     def listen(progress: MeasuringProgress) -> None:
@@ -63,7 +77,7 @@ def layer_power(
 
     blocks = repeat_in_child(subject, pieces, block_ns, listen).blocks
     events.extend(power.drain(now()))
-    return by_layer(blocks, events, len(subject.devices))
+    return by_layer(blocks, events, columns)
 
 
 def by_layer(blocks: Sequence[Block], events: Sequence[Power | PowerStatus | Baseline], devices: int) -> LayerPower:

@@ -44,6 +44,10 @@ def plan_sentences(found: PlanResult) -> Iterator[Sentence]:
     yield _against_itself(found.run) if _is_best_single(found) else _gained(found.run)
     yield from _contradicted(found.run)
     yield _took(found.run, adjusted=found.contradiction is None, several=found.slices_n > 1)
+    if found.run.measured_mj is not None:
+        energy = f"{significant(found.run.measured_mj)} mJ, predicted {significant(found.run.predicted_mj)} mJ"
+        error = percent(found.run.energy_estimation_error)
+        yield Sentence(f"An inference took {energy}: slices are off by {error} on average.")
     yield from _others(found.run)
     yield _outputs(found.run)
 

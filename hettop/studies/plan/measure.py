@@ -32,7 +32,7 @@ from hettop.studies.plan.result import (
     TriedCut,
 )
 from hettop.studies.plan.slicing.baselines import baseline_plans
-from hettop.studies.plan.slicing.costs import UNITS, CostTable
+from hettop.studies.plan.slicing.costs import ENERGY, UNITS, CostTable, for_objective
 from hettop.studies.plan.slicing.planner import Plan, Slice, notation, plan_cost, slice_cost
 from hettop.studies.plan.slicing.search import MOST_TRIED, Search
 from hettop.text import clean
@@ -61,7 +61,7 @@ class Sliced:
     """A plan and all that it is made of. `table` is in the objective's unit, `costs` in ms; `ran` if it was run.
 
     given: whether the plan is the user's own. others: what ran beside the plan. assumed: of the baselines.
-    power: of each layer, where it was measured.
+    power: of each layer, where it was measured; slice_power: of each slice that ran.
     """
 
     survey: Survey
@@ -77,6 +77,7 @@ class Sliced:
     others: Sequence[Other] = ()
     assumed: Sequence[str] = ()
     power: LayerPower | None = None
+    slice_power: LayerPower | None = None
 
 
 def table_result(
@@ -294,7 +295,22 @@ def _run(sliced: Sliced, ran: Ran) -> PlanRun:
         ],
         estimation_error=estimation_error(predicted, ran.slice_ms),
         others=_others(sliced, ran),
+        **_energy_run(sliced),
     )
+
+
+def _energy_run(sliced: Sliced) -> dict[str, float | None]:
+    """The energy of an inference by slices, as the layers' predict it and as measured: fields of `PlanRun`."""
+    measured = [] if sliced.slice_power is None else [mj for (mj,) in sliced.slice_power.mj if mj is not None]
+    if len(measured) < len(sliced.plan.slices) or sliced.costs.table.watts is None:
+        return {}
+    energy = for_objective(sliced.costs.table, ENERGY)
+    predicted = [slice_cost(energy, each) for each in sliced.plan.slices]
+    return {
+        "predicted_mj": math.fsum(predicted),
+        "measured_mj": math.fsum(measured),
+        "energy_estimation_error": estimation_error(predicted, measured),
+    }
 
 
 def estimation_error(predicted: Sequence[float], measured: Sequence[float]) -> float | None:

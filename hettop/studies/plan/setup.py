@@ -27,7 +27,7 @@ from hettop.studies.plan.cutting.coreml_child import CoreML
 from hettop.studies.plan.cutting.costs import Costs, cost_table
 from hettop.studies.plan.cutting.messages import MeasuringProgress, Piece, Subject, run_weight, survey_weight
 from hettop.studies.plan.cutting.result import Survey
-from hettop.studies.plan.energy import LayerPower, layer_power
+from hettop.studies.plan.energy import LayerPower, layer_power, power_of
 from hettop.studies.plan.frequencies import governed, profiled, staged
 from hettop.studies.plan.measure import RANDOM, Other, Sliced
 from hettop.studies.plan.slicing.baselines import baseline_notes, baseline_plans, baselines
@@ -136,8 +136,11 @@ def make_plan(
         return replace(sliced, ran=measured.core_ml.run(sliced.survey, cut, on_progress))
     others = other_plans(table.only(range(len(devices))), best, options.run_random)
     other_pieces = [pieces(sliced.survey, table, each.slices) for each in others]
-    ran = run_in_child(subject, cut, on_progress, others=other_pieces)
-    return replace(sliced, ran=ran, others=others)
+    sliced = replace(sliced, ran=run_in_child(subject, cut, on_progress, others=other_pieces), others=others)
+    if options.power is None:
+        return sliced
+    with closing(_power_source(options.power)) as source:
+        return replace(sliced, slice_power=power_of(subject, cut, source, lambda each: say(each.doing, None)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,13 +170,15 @@ def _measured(setup: Setup, subject: Subject, options: PlanOptions, listen: OnPr
         survey = survey_in_child(subject, listen)
         return _Measured(survey, cost_table(devices, survey, limits_mb=limits, watts=watts))
     survey = survey_in_child(subject, staged(listen, 0, 2, ""))
-    source = LivePower(
-        options.power, simulated=False, here=PowerHere(this_machine()), now=time.monotonic_ns, origin_ns=0
-    )
-    with closing(source):
+    with closing(_power_source(options.power)) as source:
         power = layer_power(subject, survey, source, staged(listen, 1, 2, ""))
     costs = cost_table(devices, survey, limits_mb=limits)
     return _Measured(survey, with_power(costs, power, needed=options.objective == ENERGY), power=power)
+
+
+def _power_source(name: str) -> LivePower:
+    """Raises HettopError: `usage` for one that cannot be had here."""
+    return LivePower(name, simulated=False, here=PowerHere(this_machine()), now=time.monotonic_ns, origin_ns=0)
 
 
 def with_power(costs: Costs, power: LayerPower, *, needed: bool) -> Costs:

@@ -19,7 +19,7 @@ from hettop.studies.plan.setup import with_power
 from hettop.studies.plan.slicing.costs import for_objective
 from tests.studies.plan.cutting import models
 from tests.studies.plan.cutting.test_costs import SURVEY
-from tests.studies.plan.sliced import COSTS, SLICED
+from tests.studies.plan.sliced import COSTS, RAN, SLICED
 
 MS = 10**6
 S = 1000 * MS
@@ -80,6 +80,21 @@ def test_a_document_has_the_energy_of_each_layer_or_why_not() -> None:
     plain = plan_result(SLICED).document()
     assert plain["layers"][0]["mj"] == {}
     assert "energy per layer: n/a, power was not measured; use --power SRC" in plain["notes"]
+
+
+def test_the_energy_of_a_plan_that_ran_is_compared_with_what_its_layers_predict() -> None:
+    """1 W on A and 2 W on B for 2.1, 3.7 and 3.6 ms on B, A, B: 4.2, 3.7 and 7.2 mJ; 4, 5 and 8 were measured."""
+    costs = with_power(COSTS, LayerPower(((1, 2),) * 3, ((1, 1),) * 3, "rapl"), needed=True)
+    slices = LayerPower(((1,),) * 3, ((4,), (5,), (8,)), "rapl")
+    run = plan_result(replace(SLICED, costs=costs, ran=RAN, slice_power=slices)).run
+    assert run is not None
+    assert run.predicted_mj == pytest.approx(15.1)
+    assert run.measured_mj == 17
+    assert run.energy_estimation_error == pytest.approx((0.2 / 4 + 1.3 / 5 + 0.8 / 8) / 3)
+    unknown = replace(slices, mj=((4,), (None,), (8,)))
+    without = plan_result(replace(SLICED, costs=costs, ran=RAN, slice_power=unknown)).run
+    assert without is not None
+    assert without.measured_mj is None
 
 
 class Steady:
