@@ -42,7 +42,7 @@ INTERVAL = (0.025, 0.975)
 RANDOM = "random"
 SEED = 20_260_101
 MOST_POSSIBLE = 10**300
-"""Plans: beyond it their number is no double."""
+"""Plans: a double holds no larger number."""
 
 FEW_DIGITS = 3
 """Of what is only drawn."""

@@ -143,8 +143,8 @@ class PlanRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     Differences are of outputs, in units of the largest element. `reference`: the device whose whole model the outputs
     are compared with, where devices compute differently; `cut_difference` is that of all slices run there, and `apart`
     that of the whole model on each device. `slices`: a detail that lines leave out, for `PlanResult.slices` has it.
-    `estimation_error`: mean of |predicted - measured| / measured over the slices, as the paper averages; the same of energy
-    where power was measured, beside the energy of an inference.
+    `estimation_error`: mean of |predicted - measured| / measured over the slices, as the paper averages; the same of
+    energy where power was measured, beside the energy per inference.
     """
 
     predicted_ms: Ratio
