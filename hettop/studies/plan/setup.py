@@ -30,7 +30,7 @@ from hettop.studies.plan.cutting.result import Survey
 from hettop.studies.plan.energy import LayerPower, layer_power, power_of
 from hettop.studies.plan.frequencies import governed, profiled, staged
 from hettop.studies.plan.measure import RANDOM, Other, Sliced
-from hettop.studies.plan.slicing.baselines import baseline_notes, baseline_plans, baselines
+from hettop.studies.plan.slicing.baselines import ON_DEMAND, baseline_notes, baseline_plans, baselines
 from hettop.studies.plan.slicing.costs import ENERGY, CostTable, for_objective, times_of
 from hettop.studies.plan.slicing.described import Described, extend, load_described
 from hettop.studies.plan.slicing.levels import with_levels
@@ -225,7 +225,8 @@ def _planned(measured: _Measured, options: PlanOptions) -> Sliced:
 
 
 def _assumed(measured: _Measured, table: CostTable, times: CostTable | None) -> Iterator[str]:
-    yield from baseline_notes(table, times)
+    if not any(name.endswith(ON_DEMAND) for name in measured.governed):
+        yield from baseline_notes(table, times)
     if measured.governed:
         names = ", ".join(dict.fromkeys(name.partition(", ")[2] for name in measured.governed))
         yield f"measured under the governor: {names}"

@@ -11,12 +11,13 @@ import pytest
 from hettop.report.page import Block, Columns, Items, Paragraph, Plot, Table
 from hettop.report.terminal.blocks import block_text
 from hettop.studies.plan.cutting.costs import cost_table
-from hettop.studies.plan.measure import Sliced, plan_result, table_result
+from hettop.studies.plan.energy import LayerPower
+from hettop.studies.plan.measure import Other, Sliced, plan_result, table_result
 from hettop.studies.plan.page import blocks
 from hettop.studies.plan.result import PlanResult
 from hettop.studies.plan.slicing.baselines import baselines
 from hettop.studies.plan.slicing.costs import for_objective
-from hettop.studies.plan.slicing.planner import plan, read_plan
+from hettop.studies.plan.slicing.planner import Slice, plan, read_plan
 from hettop.studies.plan.slicing.search import search
 from tests.report.sessions import widest
 from tests.studies.plan import documents
@@ -163,7 +164,18 @@ def test_the_page_fits_its_width(width: int) -> None:
         assert widest(block_text(list(blocks(found)), width).splitlines()) <= width
 
 
-@pytest.mark.parametrize("sliced", [SLICED, replace(SLICED, ran=RAN), documents.energy(), documents.estimated()])
+SEARCHED = replace(
+    SLICED,
+    ran=replace(RAN, others_ms=(12.0,), others_runs=5, beside_ms=(14.0,)),
+    search=search(COSTS.table),
+    others=[Other("A preferred", (Slice(0, 2, 0),))],
+    power=LayerPower(((1, 2),) * 3, ((1, 1),) * 3, "rapl"),
+)
+
+
+@pytest.mark.parametrize(
+    "sliced", [SLICED, replace(SLICED, ran=RAN), SEARCHED, documents.energy(), documents.estimated()]
+)
 def test_a_recording_shows_what_the_command_prints(sliced: Sliced) -> None:
     found = plan_result(sliced)
     assert text_of(PlanResult.from_line(json.loads(msgspec.json.encode(found.line())))) == text_of(found)

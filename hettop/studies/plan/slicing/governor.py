@@ -15,16 +15,16 @@ from hettop.studies.plan.slicing.costs import CostTable, Floats, kind_of, mhz_of
 from hettop.studies.plan.slicing.planner import Slice
 
 THRESHOLD = 0.8
-"""The kernel's default (DEF_FREQUENCY_UP_THRESHOLD)."""
+"""The kernel's default (DEF_FREQUENCY_UP_THRESHOLD); 0.95 where idle time is accounted for exactly."""
 
 PERIOD_MS = 10.0
 """Between two looks at the utilization: the kernel's default for devices that report no transition latency."""
 
-SETTLING, COUNTED = 10, 50
-"""Inferences, one after another; the first find all devices at their lowest frequency."""
+COUNTED, FEWEST = 50, 3
+"""Inferences, one after another. A fifth as many before them settle: the first finds all devices at their lowest."""
 
-MOST_WORK = 20_000
-"""Layers simulated; a plan of more would take seconds."""
+MOST_WORK = 200_000
+"""Layers of all inferences together; of longer plans fewer inferences are simulated."""
 
 
 @dataclass(slots=True, eq=False)
@@ -92,8 +92,8 @@ class _Machine:
 
 
 def on_demand_cost(times: CostTable, slices: Sequence[Slice], *, energy: bool) -> float | None:
-    """Ms of an inference, or mJ if `energy`, of these slices one after another and again; None if a device cannot run
-    one at all frequencies, or the plan is too long to simulate.
+    """Ms per inference, or mJ if `energy`, of these slices one after another and again; None if a device cannot run
+    one at all of its frequencies.
 
     times: costs in ms, with watts where energy is wanted.
     """
@@ -103,17 +103,18 @@ def on_demand_cost(times: CostTable, slices: Sequence[Slice], *, energy: bool) -
         for each in slices
         for costs, layer in _parts(times, each)
     ]
-    if len(work) > MOST_WORK or not all(math.isfinite(ms) for each in work for ms in each.ms):
+    if not all(math.isfinite(ms) for each in work for ms in each.ms):
         return None
     machine = _Machine(list(kinds.values()))
-    for _ in range(SETTLING):
+    counted = max(FEWEST, min(COUNTED, MOST_WORK // len(work)))
+    for _ in range(-(-counted // 5)):
         for each in work:
             machine.run(each)
     began, machine.spent_mj = machine.now, []
-    for _ in range(COUNTED):
+    for _ in range(counted):
         for each in work:
             machine.run(each)
-    return (math.fsum(machine.spent_mj) if energy else machine.now - began) / COUNTED
+    return (math.fsum(machine.spent_mj) if energy else machine.now - began) / counted
 
 
 def _scaled(times: CostTable, device: int) -> _Scaled:
