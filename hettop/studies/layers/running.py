@@ -79,7 +79,7 @@ def _layers(job: LayersJob, folder: Path, cache: ModelCache, clock: Clock, most_
     runs = profiled.affordable(job.runs, job.warmup, most_events)
     end_to_end = _in_turns(partial(backend.predict, feed), partial(profiled.call, feed), job.warmup, runs, clock)
     shapes = {port: tuple(array.shape) for port, array in feed.items()}
-    layers, outputs = read_layers(file, shapes)
+    layers, outputs = read_layers(file, shapes, feed)
     rows, unused = join(layers, outputs, read_profile(profiled.finish(), job.warmup), profiled.wiring)
     fewer = "" if runs == job.runs else f"{runs} runs instead of {job.runs}: the profile holds no more"
     return LayersResult.of_layers(

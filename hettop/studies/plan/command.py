@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import sys
 import time
@@ -18,6 +17,7 @@ from hettop.measurement.arguments import (
 )
 from hettop.measurement.options import DEFAULT_MODEL
 from hettop.measurement.setup import Setup
+from hettop.processes.cpus import usable_threads
 from hettop.report.document import head
 from hettop.report.formats import result_text
 from hettop.sources.power.names import NONE
@@ -87,7 +87,7 @@ def _plan_model(arguments: argparse.Namespace) -> int:
     if arguments.save_costs is not None and Path(arguments.save_costs).exists():  # said before anything is measured
         raise _exists(arguments.save_costs)
     with StudyOutput("plan", arguments) as output:
-        setup = prepare_devices(model_options(arguments), arguments.units, os.cpu_count() or 1)
+        setup = prepare_devices(model_options(arguments), arguments.units, usable_threads())
         output.begin(setup)
         sliced = make_plan(
             setup,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hettop.compute_units import CORE_ML_UNITS
+from hettop.compute_units import CORE_ML_UNITS, is_provider_unit
 from hettop.errors import HettopError
 from hettop.measurement.options import ModelOptions
 from hettop.measurement.power import LivePower, PowerHere
@@ -80,11 +80,12 @@ def prepare_devices(options: ModelOptions, devices: tuple[str, ...] | None, core
         threaded = tuple(unit for unit in setup.units if split_unit(unit)[1] is not None)
         return replace(setup, units=threaded or setup.units)
     for unit in setup.units:
-        if split_unit(unit)[0] != CPU:
+        if split_unit(unit)[0] != CPU and not is_provider_unit(unit):
             raise HettopError(
                 "unsupported-unit",
                 f"{unit}: no per-layer times from ONNX Runtime there",
-                f"devices are {CPU}@N; on a Mac, units of an ML Program with --backend coreml; or a table with --costs",
+                f"devices are {CPU}@N and those of execution providers (OV:CPU); on a Mac, units of an ML Program "
+                "with --backend coreml; or a table with --costs",
             )
     return setup
 

@@ -14,7 +14,7 @@ WARMUP, RUNS = 10, 50
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """The model, its inputs, and the devices: units of ONNX Runtime's CPU engine."""
+    """The model, its inputs, and the devices: units of ONNX Runtime."""
 
     model: str
     devices: tuple[str, ...]
