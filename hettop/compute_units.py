@@ -33,6 +33,28 @@ USED_BY: Mapping[Accelerator, tuple[str, ...]] = {
 """The units that may use it."""
 
 
+PROVIDER_DEVICES: Mapping[str, tuple[str, ...]] = {
+    "OV": ("CPU", "GPU", "NPU"),
+    "QNN": ("NPU", "GPU"),
+    "MLX": ("GPU",),
+    "WEBGPU": ("GPU",),
+    "RTX": ("0",),
+    "CUDA": ("0",),
+}
+"""By prefix of the units of ONNX Runtime's execution providers (`OV:CPU`), the devices that each can have."""
+
+
+def is_provider_unit(unit: str) -> bool:
+    """Whether it is a unit of an execution provider: `OV:CPU`, `CUDA:0`."""
+    prefix, mark, device = unit.partition(":")
+    return bool(mark and device) and prefix in PROVIDER_DEVICES
+
+
+def uses(accelerator: Accelerator, unit: str) -> bool:
+    """Whether the unit may use this accelerator of a Mac."""
+    return unit in USED_BY[accelerator] or (accelerator == "gpu" and is_provider_unit(unit) and ":GPU" in unit)
+
+
 def wanted_device(unit: str) -> str | None:
     """The device that Core ML is to prefer on the unit; None for one without accelerators, or of another framework."""
     return next((DEVICES[each] for each in ACCELERATORS.get(unit, ())), None)
@@ -65,6 +87,8 @@ def parse_unit(text: str) -> str:
     (`usage`) for an empty name, and for a spelling of `all` that could mean either.
     """
     name, at, threads = text.strip().partition("@")
+    if is_provider_unit(name.upper()):
+        return f"{name.upper()}{at}{threads}"
     path, _, word = name.rpartition(".")
     if not name:
         raise HettopError("usage", f"invalid unit: {clean(text)!r}", f"write {ALIASES_HELP}")

@@ -7,7 +7,8 @@ class HettopError(Exception):
     """An error with a message and a hint, printed as `error: MESSAGE` and `hint: HINT`.
 
     kind: a stable word for programs (`missing`, `format`, `input`, `unsupported-unit`, `unsupported-op`, `usage`,
-        `load`, `plan`, `predict`, `crashed`, `killed`, `timeout`, `recording`, `io`, `load-unavailable`, `power`).
+        `load`, `plan`, `predict`, `crashed`, `killed`, `timeout`, `recording`, `io`, `load-unavailable`, `power`,
+        `placement`).
     message: what is wrong, then a colon and the value.
     hint: the command or option that fixes it, or an empty string.
     """

@@ -98,6 +98,14 @@ def seconds(nanoseconds: int | None) -> str:
     return f"{float(f'{nanoseconds / NS_PER_S:.2g}'):g} s"
 
 
+def duration(nanoseconds: int | None) -> str:
+    """A length of time in the unit that people would use: `30 s`, `15 min`, `1.5 h`; seconds up to two minutes."""
+    if nanoseconds is None or nanoseconds < 120 * NS_PER_S:
+        return seconds(nanoseconds)
+    minutes = nanoseconds / (60 * NS_PER_S)
+    return f"{float(f'{minutes:.2g}'):g} min" if minutes < 59.5 else f"{float(f'{minutes / 60:.2g}'):g} h"
+
+
 _PLAIN_NUMBER = re.compile(r"[-+]?(?P<whole>[\d,]+)(?P<fraction>\.\d+)?")
 
 

@@ -50,6 +50,7 @@ def _own_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             patch.setenv(variable, os.devnull)
         for variable in [name for name in os.environ if name.startswith("HETTOP_") and name not in FOR_TESTS]:
             patch.delenv(variable)
+        patch.setenv("HETTOP_PROVIDERS", "none")  # units are the same whatever is installed here
         # Whoever keeps Python from writing compiled modules would have every child compile all of hettop anew.
         patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         patch.setattr(tempfile, "tempdir", None)  # read from TMPDIR anew

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hettop.compute_units import parse_unit, parse_units
+from hettop.compute_units import parse_unit, parse_units, uses
 from hettop.errors import HettopError
 
 
@@ -36,10 +36,23 @@ from hettop.errors import HettopError
         ("CPU_ONLY@2", ["cpu@2", "CPU_ONLY@2", ".cpuOnly@2"]),
         ("CPU_ONLY@02", ["cpu@02"]),
         ("WARP_DRIVE", ["WARP_DRIVE"]),
+        ("OV:CPU", ["OV:CPU", "ov:cpu", " Ov:Cpu "]),
+        ("OV:GPU:1", ["ov:gpu:1"]),
+        ("OV:CPU@2", ["ov:cpu@2"]),
+        ("warp:drive", ["warp:drive"]),
     ],
 )
 def test_every_usual_way_to_write_a_unit_is_understood(name: str, written: list[str]) -> None:
     assert [parse_unit(each) for each in written] == [name] * len(written)
+
+
+@pytest.mark.parametrize(
+    ("unit", "gpu"),
+    [("OV:GPU", True), ("MLX:GPU", True), ("OV:CPU", False), ("CPU_AND_GPU", True), ("CPU_ONLY", False)],
+)
+def test_a_providers_gpu_is_the_gpu(unit: str, gpu: bool) -> None:
+    assert uses("gpu", unit) is gpu
+    assert not uses("ane", unit)
 
 
 def test_a_list_keeps_its_order_and_repetitions() -> None:

@@ -69,15 +69,47 @@ class Protocol(TypedDict):
 
 
 class Tokens(TypedDict):
-    prefill: int
+    prefill: int | None
     decode: int
     by: str | None
     prefill_variant: str
 
 
+class PositionFields(TypedDict):
+    to: int
+    n: int
+    p50_ms: float
+    p90_ms: float
+
+
+class AnswerFields(TypedDict):
+    unit: str
+    load: str
+    answers: int
+    failed: int
+    cut: int
+    tokens: int | None
+    chunks: int
+    chunks_of_several: int
+    answers_without_gaps: int
+    tokens_per_s_p50: float | None
+    per_token_p50_ms: float | None
+    by_position: list[PositionFields]
+    goodput: float | None
+    last_error: str | None
+
+
 class Change(TypedDict):
     share: float
     ci: Interval
+
+
+class InterruptedUnit(TypedDict):
+    unit: str
+    stops: int
+    stopped_s: float
+    sleeps: int
+    slept_s: float
 
 
 class BesideRow(TypedDict):
@@ -106,8 +138,11 @@ class Bench(Head):
     conditions: list[Statistics]
     protocol: NotRequired[Protocol]
     tokens: NotRequired[Tokens]
+    answers: NotRequired[list[AnswerFields]]
     beside: NotRequired[list[BesideRow]]
+    interruptions: NotRequired[list[InterruptedUnit]]
     skipped: NotRequired[dict[str, int]]
+    crc_errors: NotRequired[int]
     studies: NotRequired[list[RecordedStudy]]
 
 
@@ -144,6 +179,7 @@ class Budget(TypedDict):
     confidence: float
     met: dict[str, bool | None]
     evidence: dict[str, Evidence]
+    of: NotRequired[str]
 
 
 class EnergyEvidence(TypedDict):
@@ -175,6 +211,8 @@ class Decide(Head):
     order: list[dict[str, Any]]
     flips: list[dict[str, Any]]
     budget: Budget | None
+    first_token_budget: NotRequired[Budget]
+    goodput: NotRequired[dict[str, float]]
     energy_budget: EnergyBudget | None
     start_up: NotRequired[dict[str, Any]]
     totals: NotRequired[dict[str, Any]]
@@ -186,6 +224,7 @@ class Decide(Head):
     conditions: list[Statistics]
     protocol: NotRequired[Protocol]
     skipped: NotRequired[dict[str, int]]
+    crc_errors: NotRequired[int]
     swift: str | None
     python: str | None
     text: str
@@ -275,6 +314,7 @@ class Verify(Head):
     joined: int
     keyframes: int
     crc_errors: int
+    uncovered_bytes: int
     keyframe_errors: int
     wrong_totals: int
     ended: bool

@@ -127,6 +127,7 @@ class Difference:
 
 
 POWER_MODE, POWER_SUPPLY = "power mode", "power supply"
+ALL = "all"
 SETTINGS = ("rate_hz", "warmup", "shapes", "seed")
 
 
@@ -152,6 +153,8 @@ def _facts(a: Header, b: Header) -> Iterator[tuple[str, object, object]]:
     yield "simulated", a.simulated, b.simulated
     for what, name in (("chip", "chip"), ("OS", "os"), ("cores", "cores"), (POWER_MODE, "power_mode")):
         yield what, getattr(a.host, name), getattr(b.host, name)
+    yield "CPUs that it may use", a.host.cpus or ALL, b.host.cpus or ALL
+    yield "CPU quota", a.host.cpu_quota or ALL, b.host.cpu_quota or ALL
     for name in sorted({*a.host.frameworks, *b.host.frameworks}):
         yield name, a.host.frameworks.get(name), b.host.frameworks.get(name)
     yield "backend", a.model.backend, b.model.backend

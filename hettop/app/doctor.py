@@ -28,6 +28,8 @@ from hettop.sources.engine.backend import RealClock, units_on_request
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.coreml.framework import NEEDS
 from hettop.sources.engine.names import BACKENDS, CORE_ML
+from hettop.sources.engine.providers.known import PROVIDERS, Hardware, Provider, why_it_fits
+from hettop.sources.engine.providers.probe import Found
 from hettop.sources.load.parts import KINDS_OF_LOAD
 from hettop.sources.load.source import why_no_model
 from hettop.sources.power.choice import make_source
@@ -35,6 +37,7 @@ from hettop.sources.power.names import SOURCES
 from hettop.sources.power.source import Machine
 
 OPTIONAL = {
+    "httpx": ("answers of servers, token by token", "pip install 'hettop[http]'"),
     "PIL": ("images as inputs", "pip install 'hettop[images]'"),
     "textual_serve": ("the screen in a browser", "pip install 'hettop[serve]'"),
     "zstandard": ("compressed recordings", "pip install 'hettop[zst]'"),
@@ -73,6 +76,14 @@ class Findings:
 
 
 @dataclass(frozen=True, slots=True)
+class Providers:
+    """The execution providers of ONNX Runtime that are installed, and the hardware that others would fit."""
+
+    found: Sequence[Found] = ()
+    hardware: Hardware | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Devices:
     """`names` are `CPU`, `GPU`, `Neural Engine`; None where there was no answer, for the reason in `why`."""
 
@@ -96,13 +107,14 @@ def examine(
     core_ml_units: Callable[[], Mapping[str, str | None]] = lambda: create(CORE_ML, RealClock()).units(),
     ask: Callable[[], Devices] = lambda: NOT_ASKED,
     rails: ValidatedRails = ValidatedRails(),  # noqa: B008 (immutable)
+    providers: Providers = Providers(),
     no_counters: Callable[[], str] = why_no_counters,
 ) -> Findings:
     """All checks. `folder`: the folder of recordings.
 
     folders: the caches of Core ML and others, on a Mac.
     core_ml_units: the units of Core ML as far as known without it; ask: the devices that Core ML itself reports,
-    called only where it has any unit. rails: the stored results of power rails.
+    called only where it has any unit. rails: the stored results of power rails. providers: those of ONNX Runtime.
     no_counters: why cache misses cannot be counted, empty if they can.
     """
     core_ml = core_ml_units()
@@ -112,6 +124,7 @@ def examine(
         groups={
             "machine": _machine(host),
             "units": [finding for found in units.values() for finding in found],
+            "execution providers": _providers(providers),
             "power": [*_power(machine), *(_rails(rails) if machine.is_mac else [])],
             "counters": [_counters(no_counters())],
             "competing load": _loads(core_ml, is_mac=machine.is_mac),
@@ -161,6 +174,31 @@ def _units(
         names = f"no answer: {devices.why}" if devices.names is None else ", ".join(devices.names)
         found.append(Finding(f"{name}: devices", None, names))
     return found
+
+
+def _providers(providers: Providers) -> list[Finding]:
+    """A line for each device, each provider that failed, and each that the hardware here calls for."""
+    known = {found.prefix: found for found in providers.found}
+    lines = []
+    for provider in PROVIDERS:
+        found = known.get(provider.prefix)
+        if found is not None:
+            lines += _provider(provider, found)
+        elif providers.hardware is not None and (why := why_it_fits(provider, providers.hardware)):
+            lines.append(
+                Finding(provider.name, None, f"not installed; it is for {why}, which is here", provider.install)
+            )
+    return lines or [Finding("none", None, "not installed, and none is for the hardware found here")]
+
+
+def _provider(provider: Provider, found: Found) -> list[Finding]:
+    if found.error:
+        # Without a hint nothing is broken: there is no device.
+        return [Finding(f"{provider.name} {found.version}", False if found.hint else None, found.error, found.hint)]
+    return [
+        Finding(f"{device.unit} {device.name}", True, f"{provider.name} {device.version or found.version}")
+        for device in found.devices
+    ]
 
 
 def _is_broken(units: Mapping[str, str | None], *, is_mac: bool) -> bool:

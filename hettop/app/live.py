@@ -15,10 +15,12 @@ from hettop.analysis.advice import Adviser
 from hettop.app.pause_controller import PauseController
 from hettop.app.study_runner import StudyControl
 from hettop.app.verdict_cache import VerdictCache, budget_of
+from hettop.app.without_load import WithoutLoad
 from hettop.errors import HettopError
 from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import ModelOptions, metrics_address
 from hettop.measurement.user_files import output_folders, unused_path
+from hettop.processes.cpus import usable_threads
 from hettop.record.writer import Closed
 from hettop.report.page import Block
 from hettop.session.session import Session
@@ -65,6 +67,7 @@ class LiveFeed:
         self._notices: list[Notice] = []
         self._pauses = PauseController(measurement, self._notices.append)
         self._studies = StudyControl(measurement, self._pauses, self._notices.append, model, together)
+        self._without_load = WithoutLoad(measurement, self._set_load, self._notices.append)
         self._verdicts = VerdictCache()
         self._adviser = Adviser()
         self._advised_next_at = ADVISED_EVERY_NS
@@ -100,6 +103,7 @@ class LiveFeed:
         self.measurement.pump()
         self._pauses.tick()
         self._studies.tick()
+        self._without_load.tick()
         self._advise(self.now_ns)
 
     def drew_frame(self, duration_ns: int) -> None:
@@ -144,7 +148,8 @@ class LiveFeed:
         return self._pages.of(study)
 
     def notices(self) -> list[Notice]:
-        found, self._notices = self._notices, []
+        found = list(self._notices)
+        self._notices.clear()  # the controllers append to this list
         return found
 
     # --- the controls ---------------------------------------------------------------------------------------------
@@ -172,6 +177,7 @@ class LiveFeed:
         return self._studies.studies()
 
     def study(self, name: str) -> None:
+        self._without_load.forget()
         self._studies.study(name)
 
     def end_study(self) -> None:
@@ -199,7 +205,7 @@ class LiveFeed:
         self.measurement.commit(events.Mark(t=self.now_ns, text=text[: events.TEXT_LIMIT]))
 
     def restart(self, unit: str) -> None:
-        self.measurement.engine.restart(unit)
+        self.measurement.restart(unit)
 
     def loads(self) -> tuple[LoadDial, ...]:
         """A dial for each kind of load, with the reason where this machine cannot run it."""
@@ -209,7 +215,7 @@ class LiveFeed:
                 what=what,
                 level=there[what].level if what in there else 0,
                 duty_percent=there[what].duty_percent if what in there else 100,
-                highest=MOST_MODELS if what in ("gpu", "ane") else WORKERS_A_CORE * (os.cpu_count() or 1),
+                highest=MOST_MODELS if what in ("gpu", "ane") else WORKERS_A_CORE * usable_threads(),
                 reason=reason,
             )
             for what, reason in self._kinds_of_load.items()
@@ -224,7 +230,17 @@ class LiveFeed:
     def end_load(self) -> None:
         self.set_load(())
 
+    def measure_without_load(self) -> None:
+        self._without_load.toggle()
+
+    def without_load_left_ns(self) -> int | None:
+        return self._without_load.left_ns
+
     def set_load(self, parts: tuple[LoadPart, ...]) -> None:
+        self._without_load.forget()
+        self._set_load(parts)
+
+    def _set_load(self, parts: tuple[LoadPart, ...]) -> None:
         self._studies.make_way("competing load")
         try:
             self.measurement.load.set(parts)

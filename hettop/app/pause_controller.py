@@ -88,8 +88,8 @@ class PauseController:
             return
         taken, goes_on = power.baseline is None, self._rest is Rest.GOES_ON
         self.forget_baseline()
-        words = "idle baseline measured" if taken else "no idle baseline: the power source had no usable sample"
-        self._notify(Notice(words, "information" if taken else "error"))
+        if not taken:  # else the event log says so
+            self._notify(Notice("no idle baseline: the power source had no usable sample", "error"))
         if goes_on:
             self.resume()
 

@@ -6,7 +6,6 @@ compares the readings; the result is stored for this machine, system and source.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +17,7 @@ from hettop.format import percent
 from hettop.measurement.options import DEFAULT_MODEL, MeasureOptions, ModelOptions
 from hettop.measurement.setup import Make, Setup, prepare
 from hettop.measurement.validated_rails import ValidatedRails, sightings
+from hettop.processes.cpus import usable_threads
 from hettop.session.placement import NOTHING_MW
 from hettop.session.rails import RailSum
 from hettop.session.session import Session
@@ -63,7 +63,7 @@ def prepare_control(machine: Machine, model: str = MODEL, make: Make = create) -
     choice = chooser(None, machine)({})
     if choice.source is None:
         raise HettopError("usage", f"the control of power rails requires power readings: {choice.reason}", choice.fix)
-    return prepare(ModelOptions(model=model, backend="coreml"), (*here, WITHOUT), os.cpu_count() or 1, make)
+    return prepare(ModelOptions(model=model, backend="coreml"), (*here, WITHOUT), usable_threads(), make)
 
 
 def control_options(duration_ns: int = DURATION_NS) -> MeasureOptions:

@@ -38,7 +38,7 @@ def read_content(recording: Recording) -> RecordingReport:
         fold(content.session, event, report)
         content.history.add(event)
         samples.add(event)
-    content.skipped = dict(report.skipped)
+    content.damage = list(report.warnings())
     found = verdict(content.session, Question(), samples.column, np.random.default_rng(SEED))
     content.verdict = verdict_section(found, content.session)
     content.studies = list(study_sections(content.session, beside=bool(content.session.samples)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hettop import events
 from hettop.app.verdict_cache import VerdictCache, budget_of
 from hettop.format import UNKNOWN, milliseconds
+from hettop.record.earlier_log import EarlierLog
 from hettop.record.player import Player
 from hettop.record.selection import SelectionReader
 from hettop.report.page import Block
@@ -48,12 +49,13 @@ class ReplayFeed:
         self._clock = clock or RealClock()
         self._speed = speed
         self._playing = True
-        self._notices: list[Notice] = []
+        self._notices = [_changed(self._player.crc_errors)] if self._player.crc_errors else []
         self._played_from: int | None = None  # None until the first frame, so that the requested moment is shown
         self._verdicts = verdicts or VerdictCache()
         self._overview = self._player.overview()
         self._selecting = Selecting(self._player)
         self._pages = StudyPages()
+        self._earlier_log: EarlierLog | None = None
         self._player.seek(at_ns)
 
     @property
@@ -95,6 +97,8 @@ class ReplayFeed:
         if self._overview.duration_ns != self._player.duration_ns:  # a second recording was found appended to it
             self._overview = self._player.overview()
         self._overview.poll()
+        if self._earlier_log is not None:
+            self._earlier_log.poll()
         if self._selecting.poll():
             self._notices += selection_notices(self._selecting.selection)
 
@@ -175,6 +179,12 @@ class ReplayFeed:
             return
         self._playing = False
         self._notices.append(Notice(f"spike {milliseconds(found.latency_ms)} ms {found.unit}"))
+
+    def read_earlier_log(self) -> None:
+        """Read on in the file for lines of the log before those in memory; they appear when they are found."""
+        reader, log = self._earlier_log, self._player.session.log
+        if reader is None or reader.done or reader.log is not log:
+            self._earlier_log = self._player.earlier_log()
 
     def _say_none(self, what: str, direction: int) -> None:
         self._notices.append(Notice(f"no {what} {'after' if direction > 0 else 'before'} this moment"))
@@ -282,3 +292,7 @@ class Selecting:
         if self._reader.done:
             self._units = self._reader.units
         return self._reader.done
+
+
+def _changed(crc_errors: int) -> Notice:
+    return Notice(f"{crc_errors:,} checksums do not match: the recording was changed; run hettop verify", "warning")

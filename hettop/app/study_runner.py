@@ -74,7 +74,8 @@ class StudyRunner:
 
     def start(self, kind: Kind, t: int) -> Study:
         """Start it at `t` of the session; no other study may run."""
-        command = [*self._command, *kind.arguments, *model_arguments(self._model), "--stream"]
+        model = self._model if kind.name == COEXEC else replace(self._model, strict=False)  # others run on the CPU
+        command = [*self._command, *kind.arguments, *model_arguments(model), "--stream"]
         self._running = self._latest = _Running(kind, command, self._environment, t, self._guard)
         return self._running.event(t, "running")
 
@@ -252,13 +253,14 @@ class StudyControl:
             self._pauses.forget_baseline()
 
     def studies(self) -> tuple[StudyOffer, ...]:
-        """All studies; those that cannot be run here with the reason."""
+        """All studies of a model; those that cannot be run here with the reason."""
         if self._runner is None:
             return ()
         kinds = {kind.name: kind.words for kind in self._kinds()}
         return tuple(
             StudyOffer(name, kinds[name]) if name in kinds else StudyOffer(name, study.question, self._why_not(study))
             for name, study in STUDIES.items()
+            if study.of_model
         )
 
     def study(self, name: str) -> None:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from hettop.session.session import Session
 
 JUDGED_EVERY_NS = 5 * 10**9
+RETRIED_EVERY_NS = 10**9
+"""Until there is anything to judge: else the screen would say so beside the first samples."""
+
 RECENT = "intervals use the samples of the last minute, ranks and figures all samples; hettop decide uses all samples"
 
 
@@ -68,7 +71,8 @@ class VerdictCache:
         if self._page is None or asked != self._asked:
             return False
         age = abs(now_ns - self._page.judged_ns)
-        return age == 0 or (age < JUDGED_EVERY_NS and not still)
+        every = JUDGED_EVERY_NS if self._page.blocks else RETRIED_EVERY_NS
+        return age == 0 or (age < every and not still)
 
     def _judge(self, session: Session, now_ns: int, still: bool) -> None:
         try:
@@ -82,17 +86,22 @@ class VerdictCache:
 
 
 def budget_of(session: Session) -> Budget | None:
-    """The latency budget by the session's settings, else the period of its rate; an invalid one is ignored."""
+    """The first latency budget by the session's settings, else the period of its rate; an invalid one is ignored."""
+    return next(iter(budgets_of(session)), None)
+
+
+def budgets_of(session: Session) -> tuple[Budget, ...]:
+    """All of them: a token stream may have one for the first token and one for those after it."""
     wanted = session.header.settings.get("budget") if session.header else None
     rate = session.control.rate_hz if session.control else None
     if not isinstance(wanted, str) and not rate:
-        return None
-    from hettop.analysis.budget import parse_budget
+        return ()
+    from hettop.analysis.budget import parse_budgets
 
     try:
-        return parse_budget(wanted if isinstance(wanted, str) else None, rate or None)
+        return tuple(parse_budgets(wanted if isinstance(wanted, str) else None, rate or None))
     except HettopError:  # a recording by another program may be invalid
-        return None
+        return ()
 
 
 def question_of(session: Session) -> Question:
@@ -105,7 +114,8 @@ def question_of(session: Session) -> Question:
         energy_mj = parse_energy(energy) if isinstance(energy, str) else None
     except HettopError:
         energy_mj = None
-    return Question(load=session.load, budget=budget_of(session), energy_mj=energy_mj)
+    budget, also, *_ = (*budgets_of(session), None, None)
+    return Question(load=session.load, budget=budget, energy_mj=energy_mj, also=also)
 
 
 def recent_of(session: Session) -> InOrder:
@@ -127,6 +137,7 @@ def _page(session: Session, now_ns: int, looks: Looks | None) -> VerdictPage:
     import numpy as np
 
     from hettop.analysis.verdict import verdict
+    from hettop.report.evidence import evidence_of
     from hettop.report.verdict import verdict_blocks
     from hettop.session.statistics import statistics
 
@@ -139,4 +150,4 @@ def _page(session: Session, now_ns: int, looks: Looks | None) -> VerdictPage:
     if not found.units and not found.failed:
         return VerdictPage(now_ns)
     notes = [RECENT] if any(not unit.complete for unit in found.units) else []
-    return VerdictPage(now_ns, list(verdict_blocks(found, session, notes)))
+    return VerdictPage(now_ns, list(verdict_blocks(found, session, notes, ranks_first=True)), evidence_of(found))

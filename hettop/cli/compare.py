@@ -13,7 +13,7 @@ import numpy as np
 
 from hettop.analysis.comparison import Comparison, compare
 from hettop.analysis.runs import Run, run_of
-from hettop.console.messages import print_warning
+from hettop.cli.output import warn_of_damage
 from hettop.errors import HettopError
 from hettop.exits import EXIT_NOT_MET, EXIT_UNDECIDED
 from hettop.measurement.recorded import read_recording
@@ -79,8 +79,7 @@ def _check_different(paths: Sequence[Path], runs: Sequence[Run]) -> None:
 
 def _run(path: Path, by: str, *, keep_samples: bool) -> Run:
     recorded = read_recording(path)
-    for kind, lines in recorded.skipped.items():
-        print_warning(f"skipped {lines:,} lines of {clean(os.fspath(path))}: {kind}", "run hettop verify")
+    warn_of_damage(recorded.report, path)
     session, in_order = recorded.session, recorded.samples.column
     return run_of(session, in_order, recorded.on_battery, recorded.surroundings, by=by, keep_samples=keep_samples)
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from hettop.app.doctor import Finding, Terminal, ask_devices, clear, examine, kept_in_use
+from hettop.app.doctor import Finding, Providers, Terminal, ask_devices, clear, examine, kept_in_use
 from hettop.app.rail_control import MODEL, Checked, check_rails, control_options, keep, prepare_control
 from hettop.cli.anonymize import names_here
 from hettop.cli.commands import refuse
@@ -35,6 +35,8 @@ from hettop.report.anonymize import anonymous_data, anonymous_document
 from hettop.report.doctor import WIDTH, doctor_document, doctor_page
 from hettop.report.document import head, to_json
 from hettop.session.session import Session
+from hettop.sources.engine.providers.known import this_hardware
+from hettop.sources.engine.providers.probe import find_providers
 from hettop.sources.host import describe_host
 from hettop.sources.power.powermetrics import sudoers_rules
 from hettop.sources.power.source import this_machine
@@ -74,6 +76,7 @@ def _check(*, as_json: bool, anonymize: bool) -> int:
         folders=own_folders(),
         ask=lambda: ask_devices(os.environ),
         rails=my_validated_rails(),
+        providers=Providers(find_providers(anew=True), this_hardware()),
     )
     groups = anonymous_data(dict(found.groups), names_here()) if anonymize else found.groups
     if as_json:

@@ -7,9 +7,9 @@ import os
 import sys
 from pathlib import Path
 
+from hettop.cli.output import warn_of_damage
 from hettop.cli.replay import moment_in
 from hettop.cli.screen import check_theme
-from hettop.console.messages import print_warning
 from hettop.errors import HettopError
 from hettop.export.formats import COMPRESSED, EXPORT_FORMATS, PAGE, PICTURE, Export, Files, Format, Stream
 from hettop.record.opened import Recording, open_recording
@@ -78,7 +78,7 @@ def _written(source: Path, out: Path, chosen: Format, arguments: argparse.Namesp
     recording = _opened(source)
     with Files(out, chosen.beginnings, force=arguments.force) as files:
         _export(chosen)(recording, files)
-    _warn_of_skipped(recording)
+    warn_of_damage(recording.report, source)
     return files.paths
 
 
@@ -115,8 +115,3 @@ def _export(chosen: Format) -> Export:
 
 def _opened(source: Path) -> Recording:
     return open_recording(source)
-
-
-def _warn_of_skipped(recording: Recording) -> None:
-    for kind, lines in recording.report.skipped.items():
-        print_warning(f"skipped {lines:,} lines: {kind}", "run hettop verify")

@@ -11,7 +11,7 @@ from hettop.cli.read_options import MLPROGRAM
 from hettop.errors import HettopError
 from hettop.measurement.options import DEFAULT_MODEL
 from hettop.models.cache import default_cache
-from hettop.models.inputs import parse_shape
+from hettop.models.inputs import parse_shape, parse_value
 from hettop.models.inspection.inspection import Inspection, document
 from hettop.models.inspection.page import page
 from hettop.models.inspection.reading import inspect
@@ -38,7 +38,12 @@ def _inspect(arguments: argparse.Namespace) -> Inspection:
             "usage", "--as has no effect on a file", f"leave it out, or use {DEFAULT_MODEL} --as mlprogram"
         )
     path = model_package(arguments.model, cache) if as_package else model_file(arguments.model, cache)
-    inspection = inspect(path, shapes=dict(map(parse_shape, arguments.shape)), function=arguments.function)
+    inspection = inspect(
+        path,
+        shapes=dict(map(parse_shape, arguments.shape)),
+        function=arguments.function,
+        values=dict(map(parse_value, arguments.input)),
+    )
     if model.path is not None:
         return inspection
     return replace(inspection, name=model.name, notes=(*inspection.notes, model.note))

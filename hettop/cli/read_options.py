@@ -279,6 +279,13 @@ def add_inspect_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--function", metavar="NAME", help="function of a multifunction model")
     add_shape_option(parser)
     group.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=NUMBER",
+        help="value of an input that decides which branch runs (ONNX)",
+    )
+    group.add_argument(
         "--as",
         dest="file_format",
         type=_file_format,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hettop.cli.commands import refuse
+from hettop.cli.output import warn_of_damage
 from hettop.cli.screen import on_terminal, screen_options, serve, show
 from hettop.console.signals import ScreenSignals
 from hettop.errors import HettopError
@@ -51,11 +52,12 @@ def _headless(path: Path, arguments: argparse.Namespace) -> int:
     file, header = open_recording(path)
     with file:
         session.fold(header)
-        for event in read_events(file, report):
+        for event in read_events(file, report, check_crc=True):
             if at_ns is not None and event.t > at_ns:
                 break
             fold(session, event, report)
-    print_session(session, arguments.format, skipped=report.skipped)
+    print_session(session, arguments.format, report)
+    warn_of_damage(report, path)
     return 0
 
 

@@ -7,6 +7,7 @@ import shutil
 import sys
 
 from hettop.app.recording_page import recordings_page
+from hettop.cli.output import warn_of_damage
 from hettop.errors import HettopError
 from hettop.measurement.arguments import HTML, TABLE
 from hettop.record.opened import open_recording
@@ -28,4 +29,6 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(page_text(page, shutil.get_terminal_size().columns))
     else:
         sys.stdout.write(html_page(page) if arguments.format == HTML else markdown_page(page))
+    for recording in recordings:
+        warn_of_damage(recording.report, recording.path)
     return 0

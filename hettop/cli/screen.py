@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 HIGHEST_FPS = 30.0
 
-# Leave the alternate screen, show the cursor, and end the reports of mouse and paste that a screen asks for.
-LEAVE_SCREEN = b"\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?2004l"
-
 OURS = "hettop-"
 """Prefix of hettop's own themes; `--theme light` means `--theme hettop-light`."""
 
@@ -203,6 +200,8 @@ def terminal_restored() -> Iterator[None]:
 
 def _leave_screen(fd: int) -> None:
     """Write to the terminal without waiting for one that does not read."""
+    from hettop.tui.driver import LEAVE_SCREEN
+
     with contextlib.suppress(OSError):
         os.set_blocking(fd, False)
         try:

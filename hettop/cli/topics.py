@@ -19,12 +19,15 @@ A unit is a Core ML compute-unit setting that a model is loaded with. Names are 
   ALL            .all                 Core ML chooses
   all                                 every unit of this machine
   CPU_ONLY@2     cpu@2                two threads (ONNX Runtime)
+  OV:CPU         ov:cpu               a device of an execution provider (ONNX Runtime);
+                                      HETTOP_PROVIDERS=none leaves all of them out
 
 A unit is a permission: Core ML decides per operation and may run all of CPU_AND_NE on the CPU. The column `runs on`
 shows what is known to have run the model, from a compute plan or a power counter; it is empty if unknown.
 
 On a Mac, Core ML runs .mlpackage and .mlmodel files, and ONNX Runtime runs .onnx files. On other systems ONNX Runtime
-runs all of them on the CPU. `hettop --demo` simulates an Apple M2. `hettop doctor` lists the units of this machine.
+runs all of them, on the CPU or on execution providers. `hettop --demo` simulates an Apple M2. `hettop doctor` lists the
+units of this machine, and execution providers to install.
 """
 
 PHASES = """
@@ -34,7 +37,7 @@ All samples are kept; only steady ones count in percentiles, means and spikes.
   warmup       the calls after it (10, or --warmup)
   steady       all further calls
   resume       the first call after a pause or after another unit ran
-  transition   calls while a change of load is not yet confirmed
+  transition   calls while a change of load is not yet confirmed, or around a stop of the process
 """
 
 PERCENTILES = """
@@ -51,9 +54,9 @@ Below these numbers a single slow call would change the result. The interval bes
 
 SPIKES = """
 A spike is a sample above the spike threshold: above both exp(median + 10 MAD) of the log latencies and 1.5 x the
-median. The timeline shows it as a dashed line. It needs 20 samples. The screen counts spikes by the threshold at the
-time of each sample (from 64 samples on); tables and JSON use the threshold of all samples and report any difference
-(`spikes.as_they_came`).
+median. The timeline shows it as a dashed line. Each sample is judged by the threshold of its condition (unit, load,
+thermal state) at its time, once; the first 64 samples of a condition set the first threshold and are not judged.
+Screen, event log, tables, reports and JSON (`spikes.n`) give this one number.
 
 Candidate causes (redraws, garbage collection, page faults, changes of load, clock or temperature) are events that are
 correlated with spikes. They are not proven causes. More: docs/method/statistics.md.

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from hettop.events.base import LARGEST_EXACT, LATENCY_LIMIT_NS, LATENESS_LIMIT_NS, PHASES, WINDOW_LIMIT
-from hettop.events.inference import Engine, Outputs, Plan, Samples, Usage
+from hettop.events.inference import Answer, Engine, Interrupted, Outputs, Plan, Samples, Usage
 from hettop.events.keyframe import Keyframe
 from hettop.events.machine import Baseline, Canary, Frame, HostLoad, Load, Power, PowerStatus
 from hettop.events.session_events import Advice, Control, Dropped, End, Header, Mark
@@ -21,6 +21,7 @@ from hettop.events.studies import Study, checked
 AnyEvent = (
     Header
     | Samples
+    | Answer
     | Power
     | PowerStatus
     | Baseline
@@ -33,6 +34,7 @@ AnyEvent = (
     | Load
     | Canary
     | Usage
+    | Interrupted
     | Frame
     | Study
     | Mark
@@ -41,7 +43,7 @@ AnyEvent = (
     | End
 )
 LINE_CRC32 = re.compile(rb',"line_crc32":(\d{1,10})\}\s*')
-"""How a keyframe's line ends."""
+"""How the line of a keyframe or an end finishes."""
 LINE_CRC32_BYTES = 40
 
 KINDS = frozenset(str(kind.__struct_config__.tag) for kind in AnyEvent.__args__)
@@ -52,14 +54,14 @@ class _Kind(msgspec.Struct):
 
 
 def encode(event: AnyEvent) -> bytes:
-    """One event as JSON, without the closing line feed; a keyframe gets its `line_crc32`."""
-    if isinstance(event, Keyframe):
+    """One event as JSON, without the closing line feed; a keyframe and a checked end get their `line_crc32`."""
+    if isinstance(event, Keyframe) or (isinstance(event, End) and event.crc32 is not None):
         return with_line_crc32(_encoder.encode(msgspec.structs.replace(event, line_crc32=None)))
     return _encoder.encode(event)
 
 
 def with_line_crc32(line: bytes) -> bytes:
-    """A keyframe's line that ends with a right `line_crc32`, whether it has had one or not."""
+    """A keyframe's or an end's line that finishes with a right `line_crc32`, whether it has had one or not."""
     held = _line_crc32(line)
     body = line.rstrip().removesuffix(b"}") if held is None else line[: held.start()]
     return b'%b,"line_crc32":%d}' % (body, zlib.crc32(body))

@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 
 from hettop.events.base import LARGEST_EXACT, NO_LOAD, Count, Event, Failure, Milliwatts, Nanoseconds, Ratio, Runs, Text
-from hettop.events.inference import Engine, Outputs, Plan
+from hettop.events.inference import Engine, Interrupted, Outputs, Plan
 from hettop.events.machine import Baseline, HostLoad, Load, Power, PowerStatus
 from hettop.events.session_events import Advice, Control, Dropped, End, Header, Mark
 from hettop.events.studies import Study
@@ -206,6 +206,54 @@ class DriftState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     recent: Annotated[list[Distance], msgspec.Meta(max_length=32)] = []
 
 
+class PartState(msgspec.Struct, frozen=True, array_like=True):
+    """Samples of a cell that is not complete: `runs` are the first bucket, then counts from there on as in `Runs`."""
+
+    max_ns: Nanoseconds
+    spikes: Count
+    runs: Runs
+
+
+class LevelState(msgspec.Struct, frozen=True, array_like=True):
+    """Cells of one width in a unit's history, oldest first (`session.history`).
+
+    `runs` counts cells since the session began: so many left out, so many there, by turns. The others have a place for
+    each that is there: `p50` as the bucket's difference to the cell before, `p90` as the buckets above P50; `spikes`
+    in the form of `Runs`. `open` is what is known of the cell after these from the complete cells of the level before.
+    """
+
+    runs: Annotated[list[Count], msgspec.Meta(max_length=1024)]
+    n: Annotated[list[Count], msgspec.Meta(max_length=1024)]
+    p50: Annotated[list[Annotated[int, msgspec.Meta(ge=-8192, le=8192)]], msgspec.Meta(max_length=1024)]
+    p90: Annotated[list[Count], msgspec.Meta(max_length=1024)]
+    max_ns: Annotated[list[Nanoseconds], msgspec.Meta(max_length=1024)]
+    spikes: Runs
+    open: PartState | None = None
+
+
+class UnitHistoryState(msgspec.Struct, frozen=True, array_like=True):
+    """A unit's history: `at` is the open cell of the first level."""
+
+    at: Count
+    levels: Annotated[list[LevelState], msgspec.Meta(max_length=16)]
+
+
+class MomentState(msgspec.Struct, frozen=True, array_like=True):
+    """Something to mark on the timeline: when, the kind of event, and what it is called."""
+
+    t: Nanoseconds
+    kind: Text
+    text: Text
+
+
+class HistoryState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The course of the session in cells for each unit; `loads` are (since when, load), before the first one none."""
+
+    units: dict[Text, UnitHistoryState] = {}
+    loads: Annotated[list[tuple[Nanoseconds, Text]], msgspec.Meta(max_length=64)] = []
+    moments: Annotated[list[MomentState], msgspec.Meta(max_length=64)] = []
+
+
 class BatchesState(msgspec.Struct, frozen=True, kw_only=True):
     """Samples above a threshold (ns), counted in consecutive batches of `size`; `last` of `filled` in the open one."""
 
@@ -256,7 +304,8 @@ class UnitState(msgspec.Struct, kw_only=True, omit_defaults=True):
     `hettop.session.unit.Unit` is this with what events do to it.
 
     `apart` counts the samples of every phase that does not enter the distribution. `since_ns` is when the state was
-    entered, `stretch_ns` where the steady samples began of which the last one is a part.
+    entered, `stretch_ns` where the steady samples began of which the last one is a part. `stops` and
+    `sleeps` count interruptions of its process, `stopped_ns` and `slept_ns` are how long they lasted in all.
     """
 
     unit: Text
@@ -282,6 +331,10 @@ class UnitState(msgspec.Struct, kw_only=True, omit_defaults=True):
     last_load: Text | None = None
     last_thermal: Text | None = None
     stretch_ns: Nanoseconds | None = None
+    stops: Count = 0
+    stopped_ns: Nanoseconds = 0
+    sleeps: Count = 0
+    slept_ns: Nanoseconds = 0
 
 
 class LevelDrift(Event, frozen=True, kw_only=True, tag="drift", eq=False):
@@ -320,6 +373,7 @@ LogEvent = (
     | Study
     | Mark
     | Dropped
+    | Interrupted
     | End
     | LevelDrift
     | PowerOverlap
@@ -338,6 +392,56 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     level: Text
     text: Text
     kind: Text = ""
+
+
+AnswerTimes = tuple[Nanoseconds, Nanoseconds, Nanoseconds, Count | None, Nanoseconds | None]
+
+
+class AnswersState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The answers of one unit under one load: counts, the latest ones, and latencies by octaves of the position.
+
+    `recent` are (start, time to the first token, to the last, tokens, longest gap); `by_position` maps an octave k,
+    positions 2^(k-1) to 2^k - 1, to a histogram.
+    """
+
+    unit: Text
+    load: Text
+    n: Count = 0
+    failed: Count = 0
+    cut: Count = 0
+    several: Count = 0
+    chunks: Count = 0
+    tokens: Count = 0
+    uncounted: Count = 0
+    without_gaps: Count = 0
+    last_error: Text = ""
+    recent: Annotated[list[AnswerTimes], msgspec.Meta(max_length=500)] = []
+    by_position: Annotated[dict[str, Runs], msgspec.Meta(max_length=40)] = {}
+
+
+class SpikeRun(msgspec.Struct, frozen=True, array_like=True):
+    """Spikes of one unit that nothing else in the log came between: when the first and the last one ended, how many
+    they are, and the slowest, in ns."""
+
+    t: Nanoseconds
+    last_ns: Nanoseconds
+    unit: Text
+    n: Count
+    max_ns: Nanoseconds
+
+
+class LogState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is known of the event log beside the last of its events, which the keyframe has in `log` and `log_events`.
+
+    `lines` counts all lines of the session, those too that no keyframe has any more; `counts` its events by kind, a
+    spike as one. `spikes` are the runs between the events. `repeats` are (place in `log_events`, how often, when last)
+    of events that came again unchanged.
+    """
+
+    lines: Count = 0
+    counts: dict[Text, Count] = {}
+    spikes: Annotated[list[SpikeRun], msgspec.Meta(max_length=256)] = []
+    repeats: Annotated[list[tuple[Count, Count, Nanoseconds]], msgspec.Meta(max_length=256)] = []
 
 
 class Keyframe(Event, frozen=True, kw_only=True, tag="keyframe", eq=False):
@@ -368,6 +472,9 @@ class Keyframe(Event, frozen=True, kw_only=True, tag="keyframe", eq=False):
     studies: Annotated[list[Study], msgspec.Meta(max_length=STUDIES_LIMIT)] = []
     log: list[LogEntry] = []
     log_events: list[LogEvent] = []
+    history: HistoryState | None = None
+    log_state: LogState | None = None
     reset_ns: Nanoseconds | None = None
+    answers: list[AnswersState] = []
     fold: Count | None = None
     line_crc32: Count | None = None

@@ -81,11 +81,24 @@ class Baseline(Event, frozen=True, kw_only=True, tag="baseline", eq=False):
 
 
 class HostLoad(Event, frozen=True, kw_only=True, tag="host", eq=False):
-    """What the rest of the machine was doing: CPU percent per core, memory, battery."""
+    """What the rest of the machine was doing: CPU percent per core, memory, battery; and what hettop itself took.
+
+    `mhz` is the mean frequency of the cores, `temperature_c` the hottest sensor of the processor,
+    `pressure_percent` the share of the last ten seconds in which some process waited for memory.
+    `own_` is the process that draws and records, `engine_` all engine processes together: 100% is one core, and the
+    memory is resident.
+    """
 
     cpu_percent: list[Annotated[float, msgspec.Meta(ge=0, le=100)]] = []
     memory_percent: Annotated[float, msgspec.Meta(ge=0, le=100)] | None = None
     swap_mb: Ratio | None = None
+    pressure_percent: Annotated[float, msgspec.Meta(ge=0, le=100)] | None = None
+    mhz: Ratio | None = None
+    temperature_c: Annotated[float, msgspec.Meta(ge=-100, le=1000)] | None = None
+    own_cpu_percent: Ratio | None = None
+    own_memory_mb: Ratio | None = None
+    engine_cpu_percent: Ratio | None = None
+    engine_memory_mb: Ratio | None = None
     battery_percent: Annotated[float, msgspec.Meta(ge=0, le=100)] | None = None
     on_battery: bool | None = None
 

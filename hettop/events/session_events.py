@@ -12,12 +12,17 @@ from hettop.events.base import Count, Event, Nanoseconds, Ratio, Text
 class Host(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The machine and the software on it, as far as known.
 
-    `warnings`: what about them distorts measurements, or kept the usual backend from being used.
+    `cpus` that the process was restricted to (`0-3,8`), None: all; `cpu_quota` of its control group, in CPUs, None: no
+    limit. `core_kinds`: of each core, `P` (fast) or `E` (efficient); empty where they are unknown. `warnings`: what
+    about them distorts measurements, or kept the usual backend from being used.
     """
 
     chip: Text | None = None
     os: Text | None = None
     cores: Count | None = None
+    cpus: Text | None = None
+    cpu_quota: Ratio | None = None
+    core_kinds: list[Text] = []
     memory_mb: Count | None = None
     python: Text | None = None
     hettop: Text | None = None
@@ -92,10 +97,12 @@ class Dropped(Event, frozen=True, kw_only=True, tag="dropped", eq=False):
 class End(Event, frozen=True, kw_only=True, tag="end", eq=False):
     """A clean close: why, and how many samples and dropped samples there were.
 
-    `crc32` covers all bytes, line feeds included, after the last keyframe line (or from the file's start).
+    `crc32` covers all bytes, line feeds included, after the last keyframe line (or from the file's start), and
+    `line_crc32`, the last field, the end's own line up to that field.
     """
 
     why: Text = ""
     samples: Count | None = None
     dropped: Count | None = None
     crc32: Count | None = None
+    line_crc32: Count | None = None

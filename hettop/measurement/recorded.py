@@ -21,14 +21,14 @@ BEGINNING = 16  # bytes: a byte order mark and blanks, then the brace of the hea
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """`skipped` maps kinds of defect to lines; `on_battery` are the states of the power supply there were.
+    """`report` has what is damaged in the file; `on_battery` are the states of the power supply there were.
 
     surroundings: what the machine was like meanwhile.
     """
 
     session: Session
     samples: Stretches
-    skipped: dict[str, int]
+    report: Report
     on_battery: frozenset[bool]
     surroundings: Surroundings
 
@@ -40,13 +40,13 @@ def read_recording(path: Path) -> Recorded:
     file, header = open_recording(path)
     with file:
         session.fold(header)
-        for event in read_events(file, report):
+        for event in read_events(file, report, check_crc=True):
             fold(session, event, report)
             samples.add(event)
             surroundings.add(event)
             if isinstance(event, HostLoad) and event.on_battery is not None:
                 supplies.add(event.on_battery)
-    return Recorded(session, samples, report.skipped, frozenset(supplies), surroundings)
+    return Recorded(session, samples, report, frozenset(supplies), surroundings)
 
 
 def looks_like_recording(name: str) -> bool:

@@ -5,7 +5,6 @@ Imports no framework; wrong use ends here, with a hint.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -16,12 +15,14 @@ from typing import Any
 import msgspec
 
 from hettop import events
-from hettop.compute_units import ALIASES, ALL_UNITS
+from hettop.compute_units import ALIASES, ALL_UNITS, is_provider_unit
 from hettop.errors import HettopError
 from hettop.events import row_name
 from hettop.events.base import TEXT_LIMIT
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.recorder import rfc3339
+from hettop.models import tinydecoder
+from hettop.models.decoding import parse_state
 from hettop.models.inputs import parse_shape, parse_value
 from hettop.models.networks.catalogue import is_built_in
 from hettop.models.ports import InputOptions
@@ -33,11 +34,16 @@ from hettop.models.resolve import (
     is_core_ml,
     resolve,
 )
-from hettop.session.tokens import MOST, PREFILL, SETTING, TokensPerCall
+from hettop.models.served import check_address, is_address
+from hettop.processes.cpus import usable_threads
+from hettop.session.tokens import ANSWERS, MOST, PREFILL, SETTING, TokensPerCall
 from hettop.sources.engine.backend import Backend, Clock, RealClock, split_unit, units_on_request
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.backends.onnxruntime import thread_units
 from hettop.sources.engine.coreml.availability import NEEDS_MACOS
+from hettop.sources.engine.job import AnswerJob
+from hettop.sources.engine.names import SERVER
+from hettop.sources.engine.providers.known import provider_of
 from hettop.sources.host import describe_host
 from hettop.sources.load.parts import parse_load
 from hettop.text import clean, nearest
@@ -63,6 +69,8 @@ class Setup:
     """`units` are the rows to measure, `available` those that "all" means here, `absent` maps the others to the reason.
 
     `variants` of units by name: a row may be a variant of a unit. `tokens`: what a call is worth, where that is known.
+    `answers`: set where each unit gives answers token by token, instead of single calls.
+    `strict`: whether a unit that runs only a part of the model fails.
     `warnings`: what the user should know of this choice before reading any result.
     """
 
@@ -77,7 +85,16 @@ class Setup:
     hints: Mapping[str, str] = field(default_factory=dict)
     variants: Mapping[str, RowVariant] = field(default_factory=dict)
     tokens: TokensPerCall | None = None
+    strict: bool = False
     warnings: tuple[str, ...] = ()
+    answers: AnswerJob | None = None
+
+    def answers_at(self, rate_hz: float | None) -> AnswerJob | None:
+        """What each answer is: at a rate, as many may be under way as arrive, unless the user limits them."""
+        if self.answers is None or self.answers.concurrency is not None:
+            return self.answers
+        open_loop = self.backend == SERVER and rate_hz is not None
+        return msgspec.structs.replace(self.answers, concurrency=OPEN_LOOP_STREAMS if open_loop else 1)
 
 
 Make = Callable[[str, Clock], Backend]
@@ -90,11 +107,15 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
     Raises HettopError: `usage`, `missing`, `format`, `io`, `unsupported-unit`.
     """
     _check_encoding(options)
+    answers = answer_job(options)
     backend, passed_over = (options.backend, None) if options.backend else _choose_backend(options.model, units, make)
     if options.hints and backend == DEFAULT_BACKEND:
         raise HettopError(
             "usage", "--hint has no effect with ONNX Runtime", "leave out --hint, or add --backend coreml"
         )
+    if options.strict and backend != DEFAULT_BACKEND:
+        hint = f"leave out --strict, or add --backend {DEFAULT_BACKEND}"
+        raise HettopError("usage", f"backend {clean(backend)} does not report which device runs each operation", hint)
     engine = make(backend, RealClock())
     known, on_request = engine.units(), units_on_request(engine)
     available = tuple(unit for unit in _available(known, backend, cores) if unit not in on_request)
@@ -107,7 +128,11 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
     rows = _requested(units, available, known, backend)
     left_out = {unit: why for unit, why in on_request.items() if unit not in rows}
     absent = {unit: why or left_out.get(unit) for unit, why in known.items()}
+    if answers is not None and engine.simulated:
+        raise HettopError("usage", "simulated units give no answers token by token", f"use {tinydecoder.NAME}")
     return Setup(
+        answers=answers,
+        tokens=None if answers is None else _tokens_per_step(options, answers),
         model=_placed(model, available),
         backend=backend,
         simulated=engine.simulated,
@@ -117,11 +142,49 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
         inputs=inputs,
         function=options.function,
         hints=dict(map(_hint, options.hints)),
+        strict=options.strict,
         warnings=(
             *_warnings(passed_over, left_out if ALL_UNITS in (units or ()) else {}),
             *_thread_warnings(rows, cores),
         ),
     )
+
+
+def gives_answers(options: ModelOptions) -> bool:
+    """Whether the model is one that gives answers token by token, or is asked for them."""
+    return options.model == tinydecoder.NAME or is_address(options.model) or bool(options.answers.given())
+
+
+def answer_job(options: ModelOptions) -> AnswerJob | None:
+    """What each answer is; None where single calls are measured. Raises HettopError (`usage`)."""
+    if not gives_answers(options):
+        return None
+    given = options.answers.given()
+    given.update({"state": dict(map(parse_state, options.answers.state))} if options.answers.state else {})
+    if is_address(options.model):
+        check_address(options.model, remote=options.answers.remote)
+        if options.answers.state:
+            raise HettopError("usage", "--state is for model files", "leave it out: a server keeps its own state")
+        return AnswerJob(**given)
+    for name in FOR_SERVERS:
+        if name in given:
+            flag = {"served": "model", "remote": "allow-remote"}.get(name, name)
+            hint = "write the URL of one, such as http://localhost:8080/v1"
+            raise HettopError("usage", f"--{flag} is for servers", hint)
+    return AnswerJob(**given)
+
+
+OPEN_LOOP_STREAMS = 64
+"""Answers under way at a rate, unless --concurrency says otherwise: arrivals wait for the server, not for hettop."""
+
+FOR_SERVERS = ("served", "prompts", "concurrency", "remote")
+
+
+def _tokens_per_step(options: ModelOptions, answers: AnswerJob) -> TokensPerCall:
+    if is_address(options.model):
+        return TokensPerCall(None, 1, "the server's chunks")
+    by = "--prompt-tokens" if options.answers.prompt_tokens is not None else "default"
+    return TokensPerCall(answers.prompt_tokens, 1, by)
 
 
 def _warnings(passed_over: str | None, left_out: Mapping[str, str]) -> Iterator[str]:
@@ -136,13 +199,13 @@ def _thread_warnings(rows: Sequence[str], cores: int) -> Iterator[str]:
     for row in rows:
         threads = split_unit(row)[1]
         if threads is not None and threads > cores:
-            yield f"more threads than the {cores} cores of this machine: {row}"
+            yield f"more threads than the {cores} CPUs that this process may use: {row}"
 
 
 def load_warnings(load: str, cores: int) -> list[str]:
     """A warning for each part of a competing load that has more workers than the machine has cores."""
     return [
-        f"more workers than the {cores} cores of this machine: {part}"
+        f"more workers than the {cores} CPUs that this process may use: {part}"
         for part in parse_load(load)
         if part.what in PER_CORE and part.level > cores
     ]
@@ -155,6 +218,8 @@ def usual_backend(model: str, units: tuple[str, ...] | None, make: Make) -> str:
 
 def _choose_backend(model: str, units: tuple[str, ...] | None, make: Make) -> tuple[str, str | None]:
     """The backend, and on a Mac the reason and the fix where it is not Core ML for a model that Core ML could run."""
+    if is_address(model):
+        return SERVER, None
     path = Path(model)
     if not (is_built_in(model) or is_core_ml(path) or path.suffix.lower() == COMPILED_SUFFIX):
         return DEFAULT_BACKEND, None
@@ -162,6 +227,8 @@ def _choose_backend(model: str, units: tuple[str, ...] | None, make: Make) -> tu
     if None not in reasons:
         why = "; ".join(dict.fromkeys(filter(None, reasons)))
         return DEFAULT_BACKEND, None if why == NEEDS_MACOS else why
+    if any(is_provider_unit(unit) for unit in units or ()):
+        return DEFAULT_BACKEND, None  # asked for by name
     threaded = next((unit for unit in units or () if "@" in unit), None)
     if threaded is None:
         return "coreml", None
@@ -219,6 +286,10 @@ def _checked(unit: str, available: tuple[str, ...], known: Mapping[str, str | No
     except ValueError as error:
         raise HettopError("usage", clean(str(error)), hint) from error
     if name not in known:
+        provider = provider_of(name)
+        if provider is not None and f"{provider.prefix}:{provider.devices[0]}" not in known:
+            message = f"this unit cannot run here: {unit}: {provider.name} is not installed"
+            raise HettopError("unsupported-unit", message, provider.install)
         raise HettopError(
             "usage", f"unknown unit: {clean(unit)!r}", " ".join(filter(None, (_nearest_unit(unit, known), hint)))
         )
@@ -280,7 +351,7 @@ SIMULATED_CHIP = "simulated Apple M2"
 
 def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events.Header:
     """The first event of a measurement that begins at `wall`."""
-    host, cores = describe_host(), os.cpu_count() or 1
+    host, cores = describe_host(), usable_threads()
     host = msgspec.structs.replace(
         host,
         warnings=[*host.warnings, *setup.warnings, *(() if setup.simulated else load_warnings(options.load, cores))],
@@ -300,6 +371,7 @@ def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events
             "absent": dict(setup.absent),
             "variants": {name: _variant(variant) for name, variant in setup.variants.items()} or None,
             SETTING: None if setup.tokens is None else asdict(setup.tokens),
+            ANSWERS: None if setup.answers is None else msgspec.to_builtins(setup.answers),
             "warmup": "auto" if options.until_steady else options.warmup,
             "runs": options.runs,
             "duration_ns": options.duration_ns,
@@ -311,6 +383,7 @@ def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events
             "energy": options.energy,
             "function": setup.function,
             "hints": dict(setup.hints),
+            **({"strict": True} if setup.strict else {}),
             "seed": setup.inputs.seed,
             "shapes": {name: list(shape) for name, shape in setup.inputs.shapes.items()},
             "quantiles": "numpy linear (type 7); std is population std",
@@ -329,7 +402,7 @@ def _model(setup: Setup) -> events.ModelInfo:
     model = setup.model
     return events.ModelInfo(
         name=model.name[: events.TEXT_LIMIT],
-        sha256=model.sha256,
+        sha256=None if setup.backend == SERVER else model.sha256,  # which weights a server runs, nobody can read
         parameters=model.parameters,
         macs=model.macs,
         backend=setup.backend,

@@ -64,7 +64,7 @@ def make_inputs(ports: Sequence[Port], options: InputOptions) -> Feed:
             continue
         shape = shapes[port.name]
         if port.name in options.values:
-            feed[port.name] = _filled(port, shape, options.values[port.name])
+            feed[port.name] = filled(port, shape, options.values[port.name])
         elif _is_left_out(port, options):
             feed[port.name] = np.full(shape, port.fill or 0, dtype=_dtype(port))
         else:
@@ -91,7 +91,7 @@ def _made_up(port: Port, shape: tuple[int, ...], rng: np.random.Generator) -> Ar
     return rng.integers(0, SMALL_INTEGERS, shape).astype(dtype)
 
 
-def _filled(port: Port, shape: tuple[int, ...], value: str) -> Array:
+def filled(port: Port, shape: tuple[int, ...], value: str) -> Array:
     """An array full of one number (or text, for a port of strings)."""
     if port.dtype == "string":
         return np.full(shape, value, dtype=object)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -14,6 +15,9 @@ from hettop.text import clean
 
 CONVERTERS = ("onnxruntime.transformers.float16", "onnxconverter_common.float16")
 """Where the conversion to half precision lives: with ONNX Runtime, or in a package of its own."""
+
+QUANTISED, BY_CHANNEL = 10, 13
+"""Sets of operators from which on weights can be quantised at all, and with a scale for each channel."""
 
 Feeds = Callable[[int], Iterator[Mapping[str, Any]]]
 """So many sets of inputs."""
@@ -57,10 +61,45 @@ def _calibrated(source: Path, target: Path, feeds: Feeds) -> None:
         def get_next(self) -> Mapping[str, Any] | None:
             return next(self._sets, None)
 
-    # By channel: the filters of depthwise convolutions differ too much to share a scale.
-    quantization.quantize_static(
-        str(source), str(target), Reader(), quant_format=quantization.QuantFormat.QDQ, per_channel=True
+    with _of_opset(source, target, BY_CHANNEL) as (converted, opset):
+        if opset < QUANTISED:
+            message = f"cannot create {INT8}: the model has opset {opset}, and it cannot be converted"
+            raise HettopError("input", message, f"export the model with opset {BY_CHANNEL} or later")
+        # By channel: the filters of depthwise convolutions differ too much to share a scale.
+        quantization.quantize_static(
+            str(converted),
+            str(target),
+            Reader(),
+            quant_format=quantization.QuantFormat.QDQ,
+            per_channel=opset >= BY_CHANNEL,
+        )
+
+
+@contextlib.contextmanager
+def _of_opset(source: Path, target: Path, opset: int) -> Iterator[tuple[Path, int]]:
+    """The model in this set of operators or a later one, and which that is.
+
+    One in an earlier set is converted, in a file beside the target; one that ONNX cannot convert stays as it is.
+    """
+    import onnx
+    from onnx import version_converter
+
+    here = next(
+        (each.version for each in onnx.load(source, load_external_data=False).opset_import if not each.domain), 1
     )
+    if here >= opset:
+        yield source, here
+        return
+    converted = target.with_name(f"{target.stem}-opset{opset}.onnx")
+    try:
+        onnx.save(version_converter.convert_version(onnx.load(source), opset), converted)
+    except Exception:  # noqa: BLE001 (it may raise anything for a model that it does not know)
+        yield source, here
+        return
+    try:
+        yield converted, opset
+    finally:
+        converted.unlink()
 
 
 def _dynamic(source: Path, target: Path, _feeds: Feeds) -> None:

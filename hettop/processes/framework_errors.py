@@ -40,6 +40,10 @@ CPP_PLACE = re.compile(r"\S+\.(?:h|cc|cpp):\d+ (?:[^()]*\([^()]*\) )?")
 ONNX_NODE = re.compile(r"(\S+) node\. Name:'(.*?)' Status Message: ")
 
 
+IN_NODE = re.compile(r'In Node, \("(.*?)", ([^,]+), .*?(?:Status Message: |, ?Error:? |\bError )(.+)', re.DOTALL)
+"""An invalid node: its name, its type, all types of its inputs and outputs, and last what is wrong with it."""
+
+
 def reason(error: BaseException) -> str:
     """What the error says. Never empty.
 
@@ -59,6 +63,8 @@ def _without_places(text: str) -> str:
     *_, innermost = text.split("while running ")
     if found := ONNX_NODE.match(innermost):
         return f"node {found[2]} ({found[1]}): {innermost[found.end() :]}"
+    if found := IN_NODE.search(text):
+        return f"node {found[1]} ({found[2]}): {found[3]}"
     return text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -37,7 +38,7 @@ class Report:
     torn_bytes: int = 0
     crc_errors: int = 0
     uncovered_bytes: int = 0
-    """Before the last line, without a checksum: after the last keyframe, where the end has none."""
+    """Those that no checksum covers: after the last keyframe, and lines of keyframes without one of their own."""
     keyframes: int = 0
     ended: bool = False
     newer_minor: bool = False
@@ -50,6 +51,12 @@ class Report:
     def bad_lines(self) -> int:
         """Lines that hold no event that can be used: broken, too long, or out of range."""
         return self.skipped[BAD_LINE] + self.skipped[OVERSIZE] + self.skipped[UNFOLDABLE]
+
+    def warnings(self) -> Iterator[str]:
+        """What the user of results must know: lines that are missing from them, and lines that were changed."""
+        yield from (f"skipped {lines:,} lines: {kind}" for kind, lines in self.skipped.items())
+        if self.crc_errors:
+            yield f"{self.crc_errors:,} checksums do not match: the recording was changed after it was written"
 
     @property
     def unknown_kinds(self) -> int:

@@ -85,7 +85,7 @@ class Recording:
         self.report = report or Report()
         file, _ = open_file(self.path)
         with file:
-            yield from read_events(file, self.report)
+            yield from read_events(file, self.report, check_crc=True)
 
     @cached_property
     def session(self) -> Session:

@@ -16,8 +16,9 @@ from hettop import events
 from hettop.events import AnyEvent, Header, Samples
 from hettop.record.bytes import Bytes, line_at
 from hettop.record.defects import Report
+from hettop.record.earlier_log import EarlierLog
 from hettop.record.overview import Overview
-from hettop.record.reader import Placed, fold, open_recording, read_placed
+from hettop.record.reader import Placed, count_crc_errors, fold, open_recording, read_placed
 from hettop.record.seek import (
     FOLDED_FROM_START_BYTES,
     Start,
@@ -33,6 +34,8 @@ from hettop.session.views.replay import SpikeMoment
 
 # Small recordings are looked through when they are opened, which takes some 30 ms for this much.
 SCAN_AT_OPEN_BYTES = 1 << 26
+# Checksums of this much are compared when it is opened, some 30 ms; `hettop verify` compares those of all.
+CHECKED_AT_OPEN_BYTES = 1 << 24
 # Up to this far ahead folding on is as fast as seeking, which folds the trailing window anyway.
 FOLD_ON_NS = LONGEST_WINDOW_NS
 # Lines before a place are looked at in blocks of this much.
@@ -43,7 +46,7 @@ class Player:
     """One opened recording. What was committed when it was opened is what is played.
 
     Positions are nanoseconds of the recording, clamped to 0..`duration_ns`. `report` has what was skipped since the
-    file was opened or last sought.
+    file was opened or last sought. `crc_errors` are counted on opening in recordings of up to 16 MiB.
     """
 
     def __init__(self, path: Path, *, folded_bytes: int = FOLDED_FROM_START_BYTES, refold: bool = False) -> None:
@@ -56,6 +59,8 @@ class Player:
         self._path = path
         self._scan = Scan(self._file, committed_end(self._file))
         self._scan.poll(SCAN_AT_OPEN_BYTES)
+        checked = self._scan.end <= CHECKED_AT_OPEN_BYTES
+        self.crc_errors = count_crc_errors(self._file, self._scan.end) if checked else 0
         self._duration = self._last_time()
         self._position = 0
         self.report = Report()
@@ -165,6 +170,10 @@ class Player:
         return SelectionReader(
             self._file, self._header, self._scan.end, start_ns, end_ns, folded_bytes=self._folded_bytes
         )
+
+    def earlier_log(self) -> EarlierLog:
+        """What comes before the lines of the log that the session has, to be read piece by piece."""
+        return EarlierLog(self._file, self._header, self._scan.end, self._session.log, folded_bytes=self._folded_bytes)
 
     def close(self) -> None:
         self._file.close()

@@ -14,7 +14,7 @@ import msgspec
 
 from hettop import events
 from hettop.errors import HettopError
-from hettop.events import FORMAT, LINE_LIMIT, VERSION, AnyEvent, Header, Keyframe, Samples
+from hettop.events import FORMAT, LINE_LIMIT, VERSION, AnyEvent, End, Header, Keyframe, Samples
 from hettop.record.bytes import Lines, PlainBytes, RecordingFile
 from hettop.record.defects import BACKWARDS, BAD_LINE, BLANK, JOINED, OVERSIZE, TORN, UNFOLDABLE, UNKNOWN_KIND, Report
 from hettop.record.limits import clock_fault
@@ -25,6 +25,7 @@ from hettop.text import clean
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 KEYFRAME_START = b'{"k":"keyframe"'
+END_START = b'{"k":"end"'
 # First bytes of what is often mistaken for plain text, and what unpacks it.
 COMPRESSED = (
     (b"\x1f\x8b", "gzip", "gunzip -k"),
@@ -94,7 +95,7 @@ def read_placed(
                 report.samples += placed.event.n
             case Keyframe():
                 report.keyframes += 1
-            case events.End():
+            case End():
                 report.ended = True
             case Header():
                 report.newer_minor = placed.event.version[1] > VERSION[1]
@@ -112,48 +113,78 @@ def _trusted(sound: Iterator[Placed], mistrusted: Container[int], drop: Callable
 def _sound(file: BinaryIO, report: Report, start: int, end: int | None, check_crc: bool) -> Iterator[Placed]:
     """The lines that hold an event, whatever their time, up to a second header."""
     lines = Lines(file, start, end, with_crc=check_crc)
-    covered = last = start
+    checksums = _Checksums(lines, report, start)
     for offset, line in lines:
         report.lines += 1
-        last = offset
         if line is None:
             report.skip(offset, OVERSIZE)
             continue
         event = _event(line, offset, report)
-        # A keyframe too damaged to be read still ends the stretch that the next one covers.
-        if check_crc and (isinstance(event, Keyframe) or line.startswith(KEYFRAME_START)):
-            fault = _checksum_fault(event, line, lines.crc32_before) if isinstance(event, Keyframe) else None
-            if fault is not None:
-                report.crc_errors += 1
-                report.note(offset, "checksum", fault)
-            lines.restart_crc()
-            covered = offset + len(line) + 1
-        elif isinstance(event, events.End) and event.crc32 is not None:
-            covered = offset
-            if check_crc and event.crc32 != lines.crc32_before:
-                report.crc_errors += 1
-                report.note(offset, "checksum", "the lines after the last keyframe were modified")
+        if check_crc:
+            checksums.check(event, line, offset)
         if isinstance(event, Header) and offset > 0:
             report.skip(offset, JOINED, "reading stops where it starts")
             return
         if event is not None:
             yield Placed(offset, offset + len(line) + 1, event)
     report.torn_bytes = lines.torn_bytes
-    report.uncovered_bytes = last - covered
+    report.uncovered_bytes += max(lines.committed_end - checksums.covered, 0) if check_crc else 0
     if lines.torn_bytes and end is None:
         report.skip(lines.committed_end, TORN)
 
 
-def _checksum_fault(keyframe: Keyframe, line: bytes, crc32: int) -> str | None:
-    """What a keyframe's checksums say was changed, its own line first: then what it says of others is worth nothing."""
-    if is_changed(keyframe, line):
-        return "this keyframe was modified"
-    return None if keyframe.crc32 == crc32 else "the lines before this keyframe were modified"
+class _Checksums:
+    """Compares the checksums that lines state with the bytes read; they cover the file up to byte `covered`."""
+
+    def __init__(self, lines: Lines, report: Report, covered: int) -> None:
+        self.covered = covered
+        self._lines = lines
+        self._report = report
+
+    def check(self, event: AnyEvent | None, line: bytes, offset: int) -> None:
+        fault = None
+        match event:
+            case Keyframe() | End(crc32=int()) | End(line_crc32=int()):
+                fault = _checksum_fault(event, line, self._lines.crc32_before)
+                self._report.uncovered_bytes += 0 if event.line_crc32 is not None else len(line) + 1
+            # A keyframe too damaged to be read still ends the stretch that the next one covers.
+            case None if line.startswith(KEYFRAME_START):
+                pass
+            case _:
+                return
+        if fault is not None:
+            self._report.crc_errors += 1
+            self._report.note(offset, "checksum", fault)
+        if not isinstance(event, End):
+            self._lines.restart_crc()
+        self.covered = offset + len(line) + 1
 
 
-def is_changed(keyframe: Keyframe, line: bytes) -> bool:
-    """Whether a keyframe that must end with a `line_crc32` has a wrong one, or none."""
-    return (keyframe.fold, keyframe.line_crc32) != (None, None) and not events.line_crc32_holds(line)
+def count_crc_errors(file: BinaryIO, end: int) -> int:
+    """How many checksums of the lines before byte `end` do not match; only the lines that state one are decoded."""
+    report = Report()
+    lines = Lines(file, 0, end, with_crc=True)
+    checksums = _Checksums(lines, report, 0)
+    for offset, line in lines:
+        if line is not None and line.startswith((KEYFRAME_START, END_START)):
+            checksums.check(_event(line, offset, Report()), line, offset)
+    return report.crc_errors
+
+
+def _checksum_fault(event: Keyframe | End, line: bytes, crc32: int) -> str | None:
+    """What the checksums say was changed, its own line's first: without that the rest says nothing."""
+    if is_changed(event, line):
+        return "this keyframe was modified" if isinstance(event, Keyframe) else "the end line was modified"
+    if event.crc32 == crc32:
+        return None
+    where = "before this keyframe" if isinstance(event, Keyframe) else "after the last keyframe"
+    return f"the lines {where} were modified"
+
+
+def is_changed(event: Keyframe | End, line: bytes) -> bool:
+    """Whether a line that must finish with a `line_crc32` has a wrong one, or none."""
+    must = event.fold if isinstance(event, Keyframe) else event.crc32
+    return (must, event.line_crc32) != (None, None) and not events.line_crc32_holds(line)
 
 
 def _event(line: bytes, offset: int, report: Report) -> AnyEvent | None:

@@ -227,7 +227,7 @@ class _Repair:
 
     def _take_end(self, end: End, line: bytes) -> None:
         if end.samples in (None, self._session.samples) and end.dropped in (None, self._session.dropped):
-            if end.crc32 not in (None, self._crc32):
+            if is_changed(end, line) or end.crc32 not in (None, self._crc32):
                 line = events.encode(msgspec.structs.replace(end, crc32=self._crc32))
                 self.done.checksums_renewed += 1
             self._put(end, line)

@@ -56,6 +56,7 @@ class Verification:
             "joined": report.joined,
             "keyframes": report.keyframes,
             "crc_errors": report.crc_errors,
+            "uncovered_bytes": report.uncovered_bytes,
             "keyframe_errors": self.keyframe_errors,
             "wrong_totals": self.wrong_totals,
             "ended": report.ended,

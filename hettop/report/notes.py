@@ -11,7 +11,9 @@ from typing import Any
 
 from hettop.events import NO_LOAD, row_name, split_row
 from hettop.format import UNKNOWN, clock, count, milliseconds, percent, significant
+from hettop.report.answers import answer_notes
 from hettop.report.page import Block, Paragraph, Table
+from hettop.session.answers import gives_answers
 from hettop.session.beside import beside, sentence
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
@@ -60,6 +62,36 @@ def evidence_notes(rows: Sequence[Statistics]) -> list[str]:
         why = "this coremltools does not report them, or reported impossible values"
         found.append(f"native times of {', '.join(silent)} are missing: {why}")
     return found
+
+
+def interruption_notes(session: Session) -> list[str]:
+    """Which units' processes were stopped, and that the machine slept, as nobody sees in the samples."""
+    found = []
+    for unit in session.units.values():
+        for times, ns, what in (
+            (unit.stops, unit.stopped_ns, "its process was stopped"),
+            (unit.sleeps, unit.slept_ns, "the machine slept"),
+        ):
+            if times:
+                lasted = f", for about {ns / NS_PER_S:.1f} s in all" if ns else ""
+                often = "once" if times == 1 else f"{count(times)} times"
+                found.append(f"{clean(unit.name, 30)}: {what} {often}{lasted}; the samples around it are left out")
+    return found
+
+
+def interruptions_document(session: Session) -> list[dict[str, Any]]:
+    """The same for a document, one entry for each unit that was interrupted."""
+    return [
+        {
+            "unit": clean(unit.name),
+            "stops": unit.stops,
+            "stopped_s": unit.stopped_ns / NS_PER_S,
+            "sleeps": unit.sleeps,
+            "slept_s": unit.slept_ns / NS_PER_S,
+        }
+        for unit in session.units.values()
+        if unit.stops or unit.sleeps
+    ]
 
 
 def power_notes(session: Session, rows: Sequence[Statistics]) -> list[str]:
@@ -294,8 +326,10 @@ Situation = tuple[str, str | None]
 
 def token_notes(session: Session, rows: Sequence[Statistics]) -> list[str]:
     """A sentence on each unit and condition, and how the tokens were counted; nothing for other models."""
+    if gives_answers(session):
+        return answer_notes(session, rows)
     per_call = tokens_per_call(session)
-    if per_call is None:
+    if per_call is None or per_call.prefill is None:
         return []
     counted = f"tokens per call: {count(per_call.prefill)} in prefill, {count(per_call.decode)} in decode"
     by = f", by {clean(per_call.by, 100)}" if per_call.by else ""
@@ -333,11 +367,11 @@ def _sentence(per_call: TokensPerCall, prefill: Statistics | None, decode: Stati
         first = f"{milliseconds(prefill.p50_ms)} ms + {milliseconds(decode.p50_ms)} ms"
     return (
         f"prefill {_side(per_call.prefill, prefill)}, decode {_side(per_call.decode, decode)}; "
-        f"first token after a {count(per_call.prefill)}-token prompt: {first}"
+        f"first token after a {count(per_call.prefill or 0)}-token prompt: {first}"
     )
 
 
-def _side(tokens: int, row: Statistics | None) -> str:
+def _side(tokens: int | None, row: Statistics | None) -> str:
     if row is None or not row.n:
         why = row.error.message if row is not None and row.error is not None else "not measured under this condition"
         return f"{UNKNOWN} ({clean(why)})"

@@ -5,7 +5,7 @@ Pure; numbers come from the fold and the history, and what is not known is `n/a`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hettop.events import NO_LOAD, Header
@@ -49,12 +49,12 @@ LONGEST_SETTING = 120
 
 @dataclass(slots=True)
 class RecordingReport:
-    """One recording, read to its end: its name, the folded session, its history, and what was skipped of it."""
+    """One recording, read to its end: its name, the folded session, its history, and what is damaged in it."""
 
     name: str
     session: Session = field(default_factory=Session)
     history: SessionHistory = field(default_factory=SessionHistory)
-    skipped: Mapping[str, int] = field(default_factory=dict)
+    damage: Sequence[str] = ()
     verdict: Section | None = None
     """The verdict, if there is one: it comes first."""
     studies: Sequence[Section] = ()
@@ -313,9 +313,8 @@ def _method(recording: RecordingReport) -> Iterator[Block]:
 
 def _made(recording: RecordingReport) -> Iterator[Block]:
     """What of the recording is not in it."""
-    if recording.skipped:
-        lost = ", ".join(f"{kind}: {lines}" for kind, lines in recording.skipped.items())
-        yield Paragraph(f"Lines of the recording that were skipped: {lost}.", tone="warning")
+    if recording.damage:
+        yield Paragraph(f"Damage in the recording: {'; '.join(recording.damage)}.", tone="warning")
 
 
 def _side_by_side(recordings: Sequence[RecordingReport]) -> Section:

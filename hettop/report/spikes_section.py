@@ -78,8 +78,7 @@ def _sentence(session: Session, condition: Condition) -> str:
 
 
 def _counted(n: int) -> str:
-    """Spikes above the threshold that was active when they came."""
-    return "1 spike detected live" if n == 1 else f"{count(n)} spikes detected live"
+    return "1 spike" if n == 1 else f"{count(n)} spikes"
 
 
 def _causes(rows: Sequence[CauseRow]) -> Table:

@@ -13,6 +13,7 @@ from hettop.report.notes import (
     drift_notes,
     energy_interval,
     gap_blocks,
+    interruption_notes,
     power_notes,
     protocol_notes,
     spread_notes,
@@ -20,9 +21,9 @@ from hettop.report.notes import (
 )
 from hettop.report.page import Block, Items, Paragraph, Table
 from hettop.report.spikes_section import cause_notes
+from hettop.session.condition import JUDGED_FROM
 from hettop.session.session import Session
 from hettop.session.statistics import Statistics, statistics
-from hettop.stats.spikes import MIN_SPIKE_SAMPLES
 from hettop.stats.steady import PART, SEEN_WITHIN
 from hettop.text import clean
 
@@ -48,7 +49,7 @@ def session_blocks(session: Session, found: Sequence[str] = ()) -> Iterator[Bloc
     yield from gap_blocks(rows)
     for text in dict.fromkeys(_failures(rows)):
         yield Paragraph(text, "error")
-    first = (*clock_notes(session), *protocol_notes(session, rows), *_first_use(rows))
+    first = (*interruption_notes(session), *clock_notes(session), *protocol_notes(session, rows), *_first_use(rows))
     then = (*token_notes(session, rows), *beside_notes(session), *power_notes(session, rows))
     yield Items(list(dict.fromkeys([*first, *then, *_unit_notes(session), *cause_notes(session), *_notes(rows)])))
 
@@ -190,25 +191,12 @@ def _notes(rows: Sequence[Statistics]) -> list[str]:
         notes.append("insufficient data for P90 (needs more samples, if they are independent): " + ", ".join(few))
     without_threshold = [_name(row) for row in rows if row.spikes is not None and row.spikes.n is None]
     if without_threshold:
-        notes.append(f"spike detection needs {MIN_SPIKE_SAMPLES} samples: {', '.join(without_threshold)}")
-    notes += spike_notes(rows)
+        notes.append(f"spike detection needs {JUDGED_FROM} samples: {', '.join(without_threshold)}")
     needing = [f"{_name(row)} {count(row.p99_needs - row.n)}" for row in rows if row.n and row.p99_needs]
     if needing:
         notes.append("insufficient data for P99 (needs more samples, if they are independent): " + ", ".join(needing))
     notes.append(f"times in ms; {footnote('bench')}")
     return notes
-
-
-def spike_notes(rows: Sequence[Statistics]) -> list[str]:
-    """Conditions whose spike count differs from the live count on the screen."""
-    counts = ", ".join(
-        f"{_name(row)} {row.spikes.as_they_came}"
-        for row in rows
-        if row.spikes is not None and row.spikes.as_they_came not in (None, row.spikes.n)
-    )
-    if not counts:
-        return []
-    return [f"spikes are above the spike threshold from all samples; counted live, as on the screen: {counts}"]
 
 
 def _uncompared(rows: Sequence[Statistics]) -> list[str]:

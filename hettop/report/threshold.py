@@ -57,7 +57,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
 }
 _PATTERN = re.compile(
-    r"(?P<unit>\.?[A-Za-z_]+(?:@[1-9][0-9]*)?(?:~[a-z]+)?)(?:\[(?P<load>[^\]]+)\])?\.(?P<stat>[a-z0-9_]+)"
+    r"(?P<unit>\.?[A-Za-z_]+(?::[A-Za-z0-9]+)*(?:@[1-9][0-9]*)?(?:~[a-z]+)?)(?:\[(?P<load>[^\]]+)\])?\.(?P<stat>[a-z0-9_]+)"
     r"\s*(?P<operator><=|>=|<|>)\s*(?P<value>[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)(?P<suffix>[A-Za-zµμ/]*)"
 )
 _EXAMPLE = "write thresholds as 'CPU_ONLY.p90<30ms', 'CPU_ONLY@2[cpu:1].p99<=40ms' or 'CPU_ONLY.throughput>60'"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from hettop.analysis.budget import Judgement
+from hettop.analysis.budget import Budget, Judgement
 from hettop.analysis.ranking import spread, tail
 from hettop.analysis.unit_samples import RESPONSE, Measured
 from hettop.analysis.verdict import Verdict
@@ -27,8 +27,16 @@ PURPOSE = 11
 """Characters of the longest purpose of advice."""
 
 
-def verdict_blocks(verdict: Verdict, session: Session, notes: Sequence[str] = ()) -> Iterator[Block]:
-    """Advice and warnings, then conditions and evidence, and at the end `notes` and the footnote on the method."""
+def verdict_blocks(
+    verdict: Verdict, session: Session, notes: Sequence[str] = (), *, ranks_first: bool = False
+) -> Iterator[Block]:
+    """Advice and warnings, then conditions and evidence, and at the end `notes` and the footnote on the method.
+
+    ranks_first: below a picture of the evidence.
+    """
+    ranks = [*words.order_lines(verdict), *words.flip_lines(verdict)]
+    if ranks_first and ranks:
+        yield Items(ranks)
     advice = [
         (Toned(f"{purpose:<{PURPOSE}}  {unit}", TONES.get(purpose, "strong")), why)
         for purpose, unit, why in words.advice(verdict)
@@ -42,8 +50,8 @@ def verdict_blocks(verdict: Verdict, session: Session, notes: Sequence[str] = ()
     for budget, answers in words.budgets(verdict):
         yield Paragraph(budget)
         yield Items(answers)
-    if verdict.units:
-        yield Items([*words.order_lines(verdict), *words.flip_lines(verdict)])
+    if ranks and not ranks_first:
+        yield Items(ranks)
     for text in words.failure_lines(verdict):
         yield Paragraph(text, "error")
     yield from _code(words.code(verdict, session))
@@ -117,7 +125,13 @@ def verdict_document(verdict: Verdict, session: Session, *, skipped: dict[str, i
         "decided_by_few_samples": [_plain(pair) for pair in verdict.few],
         "order": [{**_plain(pair), "proven": pair.proven} for pair in verdict.order],
         "flips": [_plain(flip) for flip in verdict.flips],
-        "budget": _budget(verdict),
+        "budget": _budget(verdict, verdict.question.budget, verdict.judgements),
+        **(
+            {"first_token_budget": _budget(verdict, verdict.question.also, verdict.also)}
+            if verdict.question.also
+            else {}
+        ),
+        **({"goodput": {unit: kept / of for unit, (kept, of) in verdict.goodput.items()}} if verdict.goodput else {}),
         "energy_budget": _energy_budget(verdict),
         **_start_up(verdict),
         "meeting": list(verdict.meeting),
@@ -134,8 +148,7 @@ def verdict_document(verdict: Verdict, session: Session, *, skipped: dict[str, i
     }
 
 
-def _budget(verdict: Verdict) -> dict[str, Any] | None:
-    budget = verdict.question.budget
+def _budget(verdict: Verdict, budget: Budget | None, judgements: Mapping[str, Judgement]) -> dict[str, Any] | None:
     if budget is None:
         return None
     return {
@@ -143,8 +156,9 @@ def _budget(verdict: Verdict) -> dict[str, Any] | None:
         "quantile": budget.quantile,
         "rate_hz": budget.rate_hz,
         "confidence": verdict.question.confidence,
-        "met": {unit: judged.met for unit, judged in verdict.judgements.items()},
-        "evidence": {unit: _evidence(judged) for unit, judged in verdict.judgements.items()},
+        "met": {unit: judged.met for unit, judged in judgements.items()},
+        "evidence": {unit: _evidence(judged) for unit, judged in judgements.items()},
+        **({"of": budget.of} if budget.of else {}),
     }
 
 

@@ -9,12 +9,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hettop.analysis.budget import EnergyJudgement, Judgement
+from hettop.analysis.budget import SERIES_OF, Budget, EnergyJudgement, Judgement
 from hettop.analysis.ranking import BY_ENERGY, spread, tail
 from hettop.analysis.start_up import ReadyJudgement, StartUp, Total
 from hettop.analysis.unit_samples import NATIVE, RESPONSE, Measured
 from hettop.analysis.verdict import Facts, FewTurns, Verdict
-from hettop.events import split_row
+from hettop.events import FIRST_TOKENS, NO_LOAD, split_row
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
 from hettop.report.explain import footnote
 from hettop.report.notes import power_line, protocol_notes
@@ -81,6 +81,44 @@ def conditions_line(verdict: Verdict) -> str:
     back_to_back = "; measured back to back" if budgeted else ""
     paced = f"; paced at {verdict.paced_at:g} inf/s" if verdict.paced_at else back_to_back
     return f"load {clean(verdict.load, 40)}; thermal state {thermal}; {latency}{paced}"
+
+
+def headline(verdict: Verdict) -> str:
+    """The verdict in one sentence."""
+    if not verdict.ranks.latency:
+        return "No unit can be used: each failed, or its outputs are wrong." if verdict.units else ""
+    if verdict.question.budget is not None:
+        return _headline_of_budget(verdict, verdict.question.budget)
+    units = {unit.unit: unit for unit in verdict.units}
+    first = units[verdict.ranks.latency[0]]
+    name = clean(first.unit, 30)
+    if len(verdict.ranks.latency) == 1 or not verdict.order:
+        under = "" if verdict.load == NO_LOAD else f" under {clean(verdict.load, 40)}"
+        return f"{name} alone was measured{under}: mean {_ms(first.mean_ms)}, P90 {_ms(first.p90_ms)}."
+    pair = verdict.order[0]
+    ahead = (
+        f"{_ms(pair.difference_ms)} ({percent(pair.difference_ms / first.mean_ms)}) ahead of {clean(pair.worse, 30)}"
+    )
+    if pair.proven:
+        return f"{name} is the fastest: mean {_ms(first.mean_ms)}, {ahead}, proven."
+    return f"{name} is the fastest so far, {ahead}; that is not proven, more samples may change it."
+
+
+def _headline_of_budget(verdict: Verdict, budget: Budget) -> str:
+    meets = f"P{budget.quantile * 100:g} at most {milliseconds(budget.limit_ms)} ms"
+    names = verdict.ranks.latency
+    proven = [name for name in names if (judged := verdict.judgements.get(name)) is not None and judged.met]
+    if proven:
+        others = f", as {'is' if len(proven) == 2 else 'are'} {', '.join(clean(name, 30) for name in proven[1:4])}"
+        return f"{clean(proven[0], 30)} is proven to meet {meets}{others if len(proven) > 1 else ''}."
+    open_ = [name for name in names if (judged := verdict.judgements.get(name)) is None or judged.met is None]
+    if not open_:
+        return f"No unit meets {meets}: proven for {'it' if len(names) == 1 else 'all of them'}."
+    judged = verdict.judgements.get(open_[0])
+    needs = ""
+    if judged is not None and judged.needs:
+        needs = f", about {count(judged.needs)} more samples{_lasting(judged.needs_s)}, may decide"
+    return f"No unit is proven to meet {meets} yet: {clean(open_[0], 30)} is undecided{needs}."
 
 
 def advice(verdict: Verdict) -> list[tuple[str, str, str]]:
@@ -203,7 +241,8 @@ def warnings(verdict: Verdict) -> Iterator[str]:
         )
     for name in [unit.unit for unit in verdict.units if _decides_otherwise(verdict.facts[unit.unit])][:UNITS_NAMED]:
         yield f"{clean(name, 30)} sometimes has a different top-1: {_outputs(verdict.facts[name])}"
-    variants = list(dict.fromkeys(row.unit for row in verdict.rows if row.n and split_row(row.unit)[1] is not None))
+    others = (row.unit for row in verdict.rows if row.n and split_row(row.unit)[1] not in (None, FIRST_TOKENS))
+    variants = list(dict.fromkeys(others))
     if variants:
         named = ", ".join(clean(name, 30) for name in variants[:UNITS_NAMED])
         yield f"{named}: excluded (another way of running, or another model)"
@@ -238,8 +277,10 @@ def _few_turns(few: FewTurns) -> str:
 
 
 def order_lines(verdict: Verdict) -> Iterator[str]:
-    """The four ranks with their formulas."""
+    """The four ranks with their formulas; none of a single unit."""
     ranks = verdict.ranks
+    if len(ranks.latency) < 2:
+        return
     efficiency = (
         BY_ENERGY if ranks.efficiency_by == BY_ENERGY else "1/fastest call, because energy is not known for all units"
     )
@@ -249,11 +290,14 @@ def order_lines(verdict: Verdict) -> Iterator[str]:
         ("efficiency", efficiency, ranks.efficiency),
         ("consistency", "P90/min", ranks.consistency),
     ):
-        shown = " < ".join(clean(unit, 30) for unit in units[:UNITS_NAMED])
-        yield f"{name} ({formula}): {shown}"
+        shown = ", ".join(clean(unit, 30) for unit in units[:UNITS_NAMED])
+        yield f"{name} ({formula}), best first: {shown}"
 
 
 def flip_lines(verdict: Verdict) -> Iterator[str]:
+    """Where the order by mean is another under another load; none of a single unit."""
+    if len(verdict.ranks.latency) < 2:
+        return
     for flip in verdict.flips[:UNITS_NAMED]:
         surely = "" if flip.proven else ", not proven"
         yield (
@@ -270,14 +314,25 @@ def flip_lines(verdict: Verdict) -> Iterator[str]:
 def budgets(verdict: Verdict) -> Iterator[tuple[str, list[str]]]:
     """Each budget, and each unit's standing; no `yes` and no `no` without proof."""
     budget = verdict.question.budget
-    if budget is not None:
-        rate = f", at {budget.rate_hz:g} inf/s" if budget.rate_hz else ""
+    for each, judgements in ((budget, verdict.judgements), (verdict.question.also, verdict.also)):
+        if each is None:
+            continue
+        rate = f", at {each.rate_hz:g} {'answers' if each.of else 'inf'}/s" if each.rate_hz else ""
         sure = f"{100 * verdict.question.confidence:.4g}% confidence for all units"
+        of = f" of the {SERIES_OF[each.of]}" if each.of else ""
         yield (
-            f"budget: P{budget.quantile * 100:g} at most {_ms(budget.limit_ms)}{rate}, at {sure}",
+            f"budget: P{each.quantile * 100:g}{of} at most {_ms(each.limit_ms)}{rate}, at {sure}",
             [
                 _judged(judged, _missing(verdict, judged)) + _never(verdict.facts[judged.unit])
-                for judged in list(verdict.judgements.values())[:UNITS_NAMED]
+                for judged in list(judgements.values())[:UNITS_NAMED]
+            ],
+        )
+    if verdict.goodput:
+        yield (
+            "goodput, answers within all limits (of later tokens by their mean):",
+            [
+                f"{clean(unit, 30)}: {percent(kept / of)} ({count(kept)} of {count(of)})"
+                for unit, (kept, of) in list(verdict.goodput.items())[:UNITS_NAMED]
             ],
         )
     if verdict.energy is not None:
@@ -434,7 +489,6 @@ def table_rows(verdict: Verdict) -> list[tuple[str, ...]]:
 
 def _row(verdict: Verdict, unit: Measured) -> tuple[str, ...]:
     facts = verdict.facts[unit.unit]
-    judged = verdict.judgements.get(unit.unit)
     energy = verdict.energy.get(unit.unit) if verdict.energy is not None else None
     return (
         clean(unit.unit, 30),
@@ -447,7 +501,7 @@ def _row(verdict: Verdict, unit: Measured) -> tuple[str, ...]:
         _ratio(spread(unit)),
         _ratio(tail(unit)),
         significant(facts.energy_mj) if facts.energy_mj is not None else "",
-        "" if verdict.question.budget is None else _ANSWER[judged.met if judged else None],
+        "" if verdict.question.budget is None else _ANSWER[verdict.in_budget(unit.unit)],
         "" if energy is None else _ANSWER[energy.met],
         milliseconds(facts.load_ms) if facts.load_ms is not None else "",
         milliseconds(facts.first_ms) if facts.first_ms is not None else "",

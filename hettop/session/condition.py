@@ -33,7 +33,7 @@ from hettop.session.spikes import IDLE_NS, Spikes
 from hettop.stats.batches import MOST_BATCHES, Batches
 from hettop.stats.histogram import Histogram
 from hettop.stats.moments import Moments
-from hettop.stats.quantiles import early_stopping_rank, quantile, quantile_interval
+from hettop.stats.quantiles import early_stopping_rank, linear_quantiles, quantile, quantile_interval
 from hettop.stats.resampling import dependence_time
 from hettop.stats.spikes import fence_of_histogram
 from hettop.units import NS_PER_MS
@@ -43,6 +43,7 @@ from hettop.units import NS_PER_MS
 # from 32,768 on with every 16th to 32nd part more, because an old spike threshold hardly moves and a renewal costs as
 # much as 1,000 samples.
 FIRST_FENCE_AT = 64
+JUDGED_FROM = FIRST_FENCE_AT + 1  # samples; with fewer none was judged
 FENCE_STEP_BITS = 10
 FENCE_STEPS_PER_OCTAVE_BITS = 5
 
@@ -99,8 +100,13 @@ class Condition:
 
     @property
     def spikes(self) -> int:
-        """How many samples were above the spike threshold when they came."""
+        """How many samples were above the spike threshold when they came: the only count of spikes that there is."""
         return self.found.n
+
+    @property
+    def known_spikes(self) -> int | None:
+        """`spikes`; None while no sample was judged yet, because the first ones make the threshold."""
+        return None if self.wall.n < JUDGED_FROM else self.spikes
 
     @property
     def recent_spikes(self) -> list[tuple[int, int]]:
@@ -136,8 +142,10 @@ class Condition:
         settled: int = 0,
         *,
         wait_ns: int = 0,
-    ) -> None:
-        """Take in a steady window. `gap_before` is the pause before it if it directly follows steady samples.
+    ) -> list[tuple[int, int]]:
+        """Take in a steady window; returns end and latency of its spikes, in ns.
+
+        `gap_before` is the pause before it if it directly follows steady samples.
 
         Before slot `settled`, candidate causes of spikes have been counted already. `wait_ns` is running time before a
         window that does not (`Unit.wait_before`).
@@ -146,7 +154,7 @@ class Condition:
         longest, widest = int(window.lat_ns.max()), int(window.gap_ns.max())
         idle = pauses(window, gap_before) if max(widest, gap_before or 0) >= IDLE_NS else None
         self.found.ran(ends, longest + widest, idle, settled)
-        self._add_latencies(window.lat_ns, ends, longest, Around(idle, settled))
+        spikes = self._add_latencies(window.lat_ns, ends, longest, Around(idle, settled))
         self.trailing.add(ends, window.lat_ns)
         self.active_ns += int(ends[-1]) - window.t0 + (wait_ns if gap_before is None else gap_before)
         if window.native_ns is not None:
@@ -154,8 +162,10 @@ class Condition:
             self.native.add(window.native_ns)
         if window.late_ns is not None:
             self._add_responses(window.lat_ns + np.maximum(window.late_ns, 0), ends, limit_ns)
+        return spikes
 
-    def _add_latencies(self, latencies: Column, ends: Column, longest_ns: int, around: Around) -> None:
+    def _add_latencies(self, latencies: Column, ends: Column, longest_ns: int, around: Around) -> list[tuple[int, int]]:
+        spikes: list[tuple[int, int]] = []
         done = followed = 0
         while done < len(latencies):
             until = done + next_fence_at(self.wall.n) - self.wall.n
@@ -163,7 +173,8 @@ class Condition:
             if self.fence_ns is not None and longest_ns > self.fence_ns:
                 for at in (np.flatnonzero(part > self.fence_ns) + done).tolist():
                     idle = around.idle is not None and bool(around.idle[at])
-                    self.found.add(int(ends[at]), int(latencies[at]), idle=idle, settled=around.settled)
+                    spikes.append((int(ends[at]), int(latencies[at])))
+                    self.found.add(*spikes[-1], idle=idle, settled=around.settled)
             self.wall.add(part)
             self.dependence.add(part, self.wall)
             if self.wall.n == next_fence_at(self.wall.n - 1):
@@ -177,6 +188,7 @@ class Condition:
                 self.thresholds.renew(int(ends[min(until, len(ends)) - 1]), limit)
             done = until
         self.drift.add(latencies[followed:], ends[followed:])
+        return spikes
 
     def _add_responses(self, responses: Column, ends: Column, limit_ns: int | None) -> None:
         self.response = self.response or DurationSeries(self._raw_limit)
@@ -491,6 +503,13 @@ class DurationSeries:
             return quantile(raw, q) / NS_PER_MS if raw.size else None
         found = self.histogram.quantile(q)
         return None if found is None else self._inside(found) / NS_PER_MS
+
+    def quantiles_ms(self, levels: Sequence[float]) -> list[float | None]:
+        """As `quantile_ms`, of several levels at once, for every redraw."""
+        raw = self.raw()
+        if raw is None or not raw.size:
+            return [self.quantile_ms(q) for q in levels]
+        return [value / NS_PER_MS for value in linear_quantiles(raw, levels)]
 
     def early_stopping_ms(self, q: float, effective: int) -> float | None:
         """MLPerf LoadGen's early stopping estimate of a quantile in ms; None with too few samples.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from hettop.compute_units import USED_BY
+from hettop.compute_units import USED_BY, uses
 from hettop.events import (
     Baseline,
     Column,
@@ -281,7 +281,7 @@ def energy_figures(
     not where some of the windows lack a rail that others have.
     """
     means = {rail: sums[rail].mean_mw for rail in RAILS}
-    unknown = [rail for rail, units in USED_BY.items() if unit in units and rail not in validated]
+    unknown = [rail for rail in USED_BY if uses(rail, unit) and rail not in validated]
     unknown = [rail for rail in unknown if means[rail] is not None]
     per_mw = active_ns / n / PJ_PER_MJ if n else 0.0
     rails = estimate_rails(means)

@@ -10,12 +10,15 @@ from collections import deque
 from functools import singledispatchmethod
 
 from hettop import events
-from hettop.events import AnyEvent, Keyframe, LevelDrift, LogEntry, LogEvent, PowerOverlap, WorkerLeft
+from hettop.events import AnyEvent, Keyframe, LevelDrift, PowerOverlap, WorkerLeft
+from hettop.session.answers import Answers
 from hettop.session.beside import RecentComparisons
 from hettop.session.canary import CanaryFold
 from hettop.session.causes import Causes
 from hettop.session.condition import LONGEST_WINDOW_NS, Condition, ConditionKey, PowerHistory, ends_turn
 from hettop.session.energy import Energy
+from hettop.session.event_log import EventLog
+from hettop.session.history import LONGEST_TEXT, History
 from hettop.session.log import log_event
 from hettop.session.studies import Studies
 from hettop.session.unit import Unit, new_unit, restored_unit
@@ -33,7 +36,8 @@ keyframe holds (a threshold, an energy, a drift found elsewhere), so that a read
 what it would have made of the lines. Words are not part of the state. Keyframes of format [1,0] are of the first."""
 
 FIRST_FOLD = 1
-LOG_LENGTH = 16  # as many lines as a screen shows; the keyframes carry them
+HOST_HISTORY = 240
+"""Readings of the machine, one every five seconds: the last twenty minutes. No keyframe has them."""
 
 
 class Session:
@@ -59,10 +63,14 @@ class Session:
         self.baselines: dict[str, events.Baseline] = {}
         self.causes = Causes()
         self.host: events.HostLoad | None = None
+        self.host_history: deque[events.HostLoad] = deque(maxlen=HOST_HISTORY)
         self.canary = CanaryFold()
         self.comparisons = RecentComparisons()
         self.studies = Studies()
-        self.log: deque[LogEvent | LogEntry] = deque(maxlen=LOG_LENGTH)
+        self.history = History()
+        self.answers: dict[tuple[str, str], Answers] = {}
+        """By unit and load, where units give answers token by token."""
+        self.log = EventLog()
         self.reset_ns: int | None = None
         self.samples = 0
         self.dropped = 0
@@ -106,7 +114,7 @@ class Session:
         self._folds.dispatch(type(event))(self, event)
         logged = log_event(event)
         if logged is not None:
-            self.log.append(logged)
+            self.log.add(logged)
 
     def _settle_causes(self) -> None:
         """Count what was present at spikes and at other moments, as soon as all that was present is known."""
@@ -148,10 +156,18 @@ class Session:
         condition = self._condition(event)
         if event.unit != self._in_turn:
             self._turn, self._in_turn = self._turn + 1, event.unit
-        condition.turns.begin(self._turn, condition.wall.n, event.t0)
-        condition.add(event, ends, pause, self.limit_ns, self.causes.settled, wait_ns=wait)
+        condition.turns.begin(self._turn if event.answer is None else event.answer, condition.wall.n, event.t0)
+        if event.position and (answers := self._answers(event.unit, event.condition)) is not None:
+            answers.tokens_came(event)
+        spikes = condition.add(event, ends, pause, self.limit_ns, self.causes.settled, wait_ns=wait)
+        for end_ns, latency_ns in spikes:
+            self.log.spike(event.unit, end_ns, latency_ns)
+        self.history.unit(event.unit).add(
+            ends, event.lat_ns, len(spikes), lambda: condition.thresholds.exceeded(ends, event.lat_ns)
+        )
         if (news := condition.drift.news()) is not None:
-            self.log.append(
+            self.history.mark(news.known_ns, "drift", event.unit)
+            self.log.add(
                 LevelDrift(
                     t=news.known_ns,
                     unit=event.unit,
@@ -161,6 +177,11 @@ class Session:
                 )
             )
         condition.gaps.steady(event.gap_ns, event.lat_ns, gap)
+
+    @_fold.register
+    def _(self, event: events.Answer) -> None:
+        if event.phase == "steady" and (answers := self._answers(event.unit, event.condition)) is not None:
+            answers.ended(event)
 
     @_fold.register
     def _(self, event: events.Engine) -> None:
@@ -182,9 +203,12 @@ class Session:
     @_fold.register
     def _(self, event: events.Control) -> None:
         self.control = event
+        self.history.mark(event.t, "control", event.units[0] if event.action == "switch" and event.units else "")
         if event.action == "reset":
             self.reset_ns = event.t
             self.conditions.clear()
+            self.answers.clear()
+            self.history.reset()
             self.canary.reset()
             for unit in self.units.values():
                 unit.broke_off()
@@ -196,6 +220,8 @@ class Session:
 
     @_fold.register
     def _(self, event: events.Load) -> None:
+        if event.condition != self.load:
+            self.history.loads.append((event.t, event.condition[:LONGEST_TEXT]))
         self.load = event.condition
         self.canary.load(event)
         self.causes.load(event)
@@ -219,7 +245,7 @@ class Session:
         known = self.energy.overlapping
         self.energy.power(event, self.units.values(), self.conditions, before)
         if not known and self.energy.overlapping:
-            self.log.append(PowerOverlap(t=event.t, source=event.source))
+            self.log.add(PowerOverlap(t=event.t, source=event.source))
 
     @_fold.register
     def _(self, event: events.PowerStatus) -> None:
@@ -238,6 +264,7 @@ class Session:
     @_fold.register
     def _(self, event: events.HostLoad) -> None:
         self.host = event
+        self.host_history.append(event)
 
     @_fold.register
     def _(self, event: events.Canary) -> None:
@@ -247,7 +274,11 @@ class Session:
     @_fold.register
     def _(self, event: events.Study) -> None:
         for name, why in self.studies.add(event).items():
-            self.log.append(WorkerLeft(t=event.t, unit=name, error=why))
+            self.log.add(WorkerLeft(t=event.t, unit=name, error=why))
+
+    @_fold.register
+    def _(self, event: events.Mark) -> None:
+        self.history.mark(event.t, "mark", event.text)
 
     @_fold.register
     def _(self, event: events.Dropped) -> None:
@@ -255,6 +286,11 @@ class Session:
         for unit in self.units.values():
             if event.unit is None or event.unit == unit.name:
                 unit.broke_off()
+
+    @_fold.register
+    def _(self, event: events.Interrupted) -> None:
+        if event.unit in self.units:
+            self.units[event.unit].interrupted(event)
 
     @_fold.register
     def _(self, event: events.End) -> None:
@@ -278,6 +314,14 @@ class Session:
             self.units[name] = new_unit(name)
         return self.units[name]
 
+    def _answers(self, unit: str, load: str) -> Answers | None:
+        """Those of the unit under the load; None for one too many."""
+        if (unit, load) not in self.answers:
+            if len(self.answers) >= MOST_CONDITIONS:
+                return None
+            self.answers[unit, load] = Answers(unit, load)
+        return self.answers[unit, load]
+
     def _condition(self, window: events.Samples) -> Condition:
         key = ConditionKey(window.unit, window.condition, window.thermal)
         if key not in self.conditions:
@@ -286,6 +330,7 @@ class Session:
 
     def keyframe(self, t: int, crc32: int) -> Keyframe:
         """The whole folded state at `t`; `crc32` is the writer's, of the bytes before it."""
+        log = self.log.tail()
         return Keyframe(
             t=t,
             crc32=crc32,
@@ -306,9 +351,12 @@ class Session:
             canary_state=self.canary.state(),
             causes=self.causes.state(),
             studies=self.studies.state(),
-            log=[entry for entry in self.log if isinstance(entry, LogEntry)],
-            log_events=[entry for entry in self.log if not isinstance(entry, LogEntry)],
+            log=log.entries,
+            log_events=log.events,
+            log_state=log.state,
             reset_ns=self.reset_ns,
+            history=self.history.state(),
+            answers=[answers.state() for answers in self.answers.values()],
             fold=FOLD,
         )
 
@@ -318,7 +366,7 @@ class Session:
 
         ValueError when the keyframe contradicts itself.
         """
-        if max(len(keyframe.units), len(keyframe.conditions)) > MOST_CONDITIONS:
+        if max(len(keyframe.units), len(keyframe.conditions), len(keyframe.answers)) > MOST_CONDITIONS:
             raise ValueError("a keyframe has more conditions than a session may have")
         session = cls(raw_limit=0)
         session.header = header
@@ -337,11 +385,14 @@ class Session:
         session.energy = Energy.restored(keyframe.energy, next(iter(real), None))
         session.baselines = {baseline.load: baseline for baseline in keyframe.baselines}
         session.host = keyframe.host
+        session.host_history.extend([] if keyframe.host is None else [keyframe.host])
         session.canary = CanaryFold.restored(keyframe.canary, keyframe.canary_state, keyframe.load)
         session.studies = Studies(keyframe.studies)
-        session.log.extend([*keyframe.log, *keyframe.log_events])
+        session.answers = {(state.unit, state.load): Answers.restored(state) for state in keyframe.answers}
+        session.log = EventLog.restored([*keyframe.log, *keyframe.log_events], keyframe.log_state)
         session.units = {state.unit: restored_unit(state) for state in keyframe.units}
         session.causes = Causes.restored(keyframe.causes)
+        session.history = History.restored(keyframe.history)
         restored = [Condition.restored(state, session.causes.settled) for state in keyframe.conditions]
         session.conditions = {condition.key: condition for condition in restored}
         return session

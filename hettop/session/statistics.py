@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from hettop.events import Failure, Outputs, Plan, split_row
+from hettop.session.answers import answers_of, gives_answers
 from hettop.session.condition import Condition, DurationSeries
 from hettop.session.energy import EnergyFigures, energy_figures
 from hettop.session.placement import evidence_of
@@ -21,15 +22,14 @@ from hettop.session.views.spikes import cause_rows
 from hettop.stats.histogram import bucket_middle
 from hettop.stats.modes import Modes, find_modes, find_modes_weighted
 from hettop.stats.quantiles import samples_needed
-from hettop.stats.spikes import fence
 from hettop.stats.steady import steady_at
 from hettop.units import NS_PER_MS
 
 
 class Spikes(msgspec.Struct, frozen=True, kw_only=True):
-    """Samples above the spike threshold of the whole distribution, and the threshold; both None without one.
+    """Samples above the spike threshold of their condition when they came, and the threshold by now.
 
-    as_they_came: how many were above the active spike threshold when they came, as the screen counts and lists them.
+    Both None while none was judged. `as_they_came` is `n`: they differed up to version 0.1.
     """
 
     n: int | None
@@ -181,7 +181,7 @@ def _measured(session: Session, unit: Unit, condition: Condition, *, modes: bool
     found = modes_of(wall) if modes else None
     energy = energy_of(session, condition)
     known = _of_unit(session, unit)
-    effective = condition.effective_samples(0.9)
+    effective = _at_most_answers(session, condition, condition.effective_samples(0.9))
     return msgspec.structs.replace(
         known,
         load=condition.key.load,
@@ -221,6 +221,12 @@ def _measured(session: Session, unit: Unit, condition: Condition, *, modes: bool
         evidence=evidence_of(unit.plan, condition, energy, _idle_mw(session, condition)),
         **({} if energy is None else _energy_fields(energy)),
     )
+
+
+def _at_most_answers(session: Session, condition: Condition, effective: int | None) -> int | None:
+    """The tokens of an answer count as one sample at most."""
+    answers = answers_of(session, condition.key.unit, condition.key.load) if gives_answers(session) else None
+    return effective if effective is None or answers is None else min(effective, max(1, answers.n))
 
 
 def _unmeasured(session: Session, unit: Unit) -> Statistics:
@@ -354,15 +360,9 @@ def _shares(found: Modes, wall: DurationSeries) -> list[ModeShare]:
 
 
 def _spikes(condition: Condition) -> Spikes:
-    """Samples above the spike threshold of the whole series; None while there are too few samples."""
-    series = condition.wall
-    raw = series.raw()
-    limit = fence(series.histogram if raw is None else raw)
-    came = None if condition.fence_ns is None else condition.spikes
-    if limit is None:
-        return Spikes(n=None, fence_ms=None, as_they_came=came)
-    above = series.histogram.count_above(limit) if raw is None else int((raw > limit).sum())
-    return Spikes(n=above, fence_ms=limit / NS_PER_MS, as_they_came=came)
+    n = condition.known_spikes
+    limit = None if n is None or condition.fence_ns is None else condition.fence_ns / NS_PER_MS
+    return Spikes(n=n, fence_ms=limit, as_they_came=n)
 
 
 def _if_enough(series: DurationSeries, q: float) -> float | None:

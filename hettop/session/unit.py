@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from hettop.events import Engine, Samples, UnitState
+from hettop.events import LARGEST_EXACT, Engine, Interrupted, Samples, UnitState
 
 ENGINE_FIELDS = (
     "backend",
@@ -54,6 +54,13 @@ class Unit(UnitState):
             value = getattr(event, name)
             if value is not None:
                 setattr(self, name, value)
+
+    def interrupted(self, event: Interrupted) -> None:
+        """Its process did not run for a while; up to what a line can hold, as all that a damaged recording claims."""
+        if event.why == "asleep":
+            self.sleeps, self.slept_ns = self.sleeps + 1, min(self.slept_ns + event.ns, LARGEST_EXACT)
+        else:
+            self.stops, self.stopped_ns = self.stops + 1, min(self.stopped_ns + event.ns, LARGEST_EXACT)
 
     def apart_from_steady(self, window: Samples) -> None:
         """Keep the samples of a phase that does not enter the distribution."""

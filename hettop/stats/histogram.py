@@ -16,9 +16,9 @@ SUB_BUCKET_BITS = 7
 
 SUB_BUCKETS = 1 << SUB_BUCKET_BITS
 _MANTISSA_BITS = 52
-_SHIFT = _MANTISSA_BITS - SUB_BUCKET_BITS
+BUCKET_SHIFT = _MANTISSA_BITS - SUB_BUCKET_BITS
 _EXPONENT_BIAS = 1023
-_BASE = _EXPONENT_BIAS << SUB_BUCKET_BITS
+BUCKET_BASE = _EXPONENT_BIAS << SUB_BUCKET_BITS
 
 MAX_VALUE_NS = (1 << 53) - 1
 """Largest value a bucket exists for: above it float64, and JSON with it, no longer hold every integer."""
@@ -36,12 +36,12 @@ def bucket_index(values: npt.NDArray[np.integer[Any]]) -> Int64Array:
     """
     positive = np.maximum(values, 1).astype(np.float64)
     bits: Int64Array = positive.view(np.int64)
-    return (bits >> _SHIFT) - _BASE
+    return (bits >> BUCKET_SHIFT) - BUCKET_BASE
 
 
 def bucket_low(index: npt.ArrayLike) -> Float64Array:
     """Lower edge (inclusive) of each bucket in ns; below 128 ns edges need not be whole numbers."""
-    bits = (np.asarray(index, dtype=np.int64) + _BASE) << _SHIFT
+    bits = (np.asarray(index, dtype=np.int64) + BUCKET_BASE) << BUCKET_SHIFT
     edges: Float64Array = bits.view(np.float64)
     return edges
 

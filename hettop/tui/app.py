@@ -16,6 +16,7 @@ from textual.events import Event, MouseDown, MouseEvent, MouseMove
 
 from hettop.errors import HettopError
 from hettop.resources import themes_folder
+from hettop.session.views.contrast import ContrastView
 from hettop.session.views.structs import SessionView, ViewRequest
 from hettop.text import clean
 from hettop.tui.actions.display import Arranging
@@ -23,8 +24,9 @@ from hettop.tui.actions.measuring import Measuring
 from hettop.tui.actions.replaying import Replaying
 from hettop.tui.feed import Feed
 from hettop.tui.frame_state import FrameState
-from hettop.tui.keys import bindings, hinted
+from hettop.tui.keys import bindings
 from hettop.tui.panels.events import EventLine, EventsPanel
+from hettop.tui.panels.figures import Figures
 from hettop.tui.panels.header import Header
 from hettop.tui.panels.hints import Hints
 from hettop.tui.panels.host import HostPanel
@@ -34,6 +36,8 @@ from hettop.tui.panels.scrub import ScrubBar
 from hettop.tui.panels.timeline import TimelinePanel
 from hettop.tui.panels.units import UnitsPanel
 from hettop.tui.preferences import Preferences
+from hettop.tui.screens.answers import AnswersScreen
+from hettop.tui.screens.load import LoadScreen
 from hettop.tui.screens.spikes import SpikesScreen
 from hettop.tui.screens.studies import StudiesScreen
 from hettop.tui.screens.verdict import VerdictScreen
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
     Look = Callable[[Session, ViewRequest], SessionView]
 
 PUMP_EVERY_S = 0.1
+CONTRAST_EVERY_NS = 10**9
 _SEVERITIES: dict[str, Literal["information", "warning", "error"]] = {"warning": "warning", "error": "error"}
 _LONG_NOTICE_S = 10  # an error in a file, with its line, takes time to note
 _NOTICE_LIMIT = 400  # characters
@@ -103,6 +108,9 @@ class HettopApp(Measuring, Replaying, Arranging):
         self._clock = clock
         self._since: int | None = None
         self._resized = False
+        self._aged_at = 0.0
+        self._contrast: ContrastView | None = None
+        self._contrast_at: tuple[object, ...] | None = None
         self._use_themes(theme, [themes_folder()] if theme_folders is None else theme_folders, sixteen=sixteen)
         if not self.preferences.animated:
             self.animation_level = "none"
@@ -115,7 +123,8 @@ class HettopApp(Measuring, Replaying, Arranging):
         self._header = Header(ascii=ascii)
         self._event_line = EventLine(ascii=ascii)
         self._scrub = ScrubBar(ascii=ascii) if replaying else None
-        self._hints = Hints(hinted(self.keys), ascii=ascii)
+        self._figures = Figures(ascii=ascii)
+        self._hints = Hints(self.keys, ascii=ascii)
 
     def _use_themes(self, wanted: str | None, folders: Sequence[Path], *, sixteen: bool) -> None:
         own = self.preferences.theme_folder
@@ -129,15 +138,21 @@ class HettopApp(Measuring, Replaying, Arranging):
         self.theme = chosen
 
     @property
+    def _braille(self) -> bool:
+        return self.preferences.braille and not self.ascii_only
+
+    @property
     def _showing(self) -> list[Shows]:
         panels = (self._latency, self._timeline, self._units, self._events, self._power, self._host)
-        parts = (self._header, *panels, self._event_line, self._scrub)
+        figures = self._figures if self._figures.display else None
+        parts = (self._header, figures, *panels, self._event_line, self._scrub)
         return [part for part in parts if part is not None]
 
     def compose(self) -> ComposeResult:
         yield self._header
         with Container(id="body"):
             with Container(id="main"):
+                yield self._figures
                 yield self._latency
                 yield self._timeline
                 yield self._units
@@ -153,6 +168,7 @@ class HettopApp(Measuring, Replaying, Arranging):
     def on_mount(self) -> None:
         """Start drawing."""
         self._running_loop = asyncio.get_running_loop()
+        self._aged_at = self._running_loop.time()
         if self._ended_by is not None:  # by a signal that came before the loop
             self._leave()
         for text in (*(fault.message for fault in self._theme_faults), *self.preferences.notices):
@@ -240,15 +256,32 @@ class HettopApp(Measuring, Replaying, Arranging):
             self.notify(clean_lines(notice.text), severity=severity, markup=False)
         self.draw()
 
+    def show_notices(self) -> None:
+        if self._hints.is_mounted:
+            self._hints.show_notices()
+        if self.page_screen is not None:
+            self.page_screen.show_notices()
+
     def _pump(self) -> None:
         """Let the feed process events: more often than frames are drawn, because a recording waits for it."""
         if self.feed is not None:
             self.feed.pump()
+        self._age_notices()
+
+    def _age_notices(self) -> None:
+        """Take away what was seen for long enough; a message that is behind a dialog was not read yet."""
+        now = 0.0 if self._running_loop is None else self._running_loop.time()
+        passed, self._aged_at = now - self._aged_at, now
+        covered = not self.screen_stack or getattr(self.screen, "COVERS", False)
+        if self.notices.shown and not covered and self.notices.age(passed):
+            self.show_notices()
 
     def draw(self) -> None:
         """Give every panel the frame state; while frozen the last one."""
         if self.feed is None or self._look is None or not self.screen_stack or not self._hints.is_mounted:
             return
+        self.lay_out()
+        self._hints.zoom(self.zoomed)
         if not (self.frozen and self.frame_state is not None):
             self.frame_state = self._frame_state(self.feed, self._look)
         elif not self.frame_state.frozen:
@@ -256,23 +289,43 @@ class HettopApp(Measuring, Replaying, Arranging):
         self._hints.announce(self.frame_state.studying)
         if getattr(self.screen, "COVERS", False):  # Textual would draw the changes of a covered panel
             return
-        for part in self._showing if self.page_screen is None else [self.page_screen]:
+        for part in self._shown_parts:
             part.show(self.frame_state)
+
+    @property
+    def _shown_parts(self) -> Sequence[Shows]:
+        """The panels and the screen over them; without the panels that it covers."""
+        page = self.page_screen
+        if page is None:
+            return self._showing
+        return [page] if page.place_in(*self.size).covers else [*self._showing, page]
+
+    def _window_ns(self, feed: Feed) -> int:
+        """The time window; no longer than a replayed recording, which would leave the rest of the charts empty."""
+        status = feed.replay_status()
+        window_ns = self.window_s * NS_PER_S
+        return window_ns if status is None else min(window_ns, max(status.duration_ns, NS_PER_S))
 
     def _frame_state(self, feed: Feed, look: Look) -> FrameState:
         budget = feed.budget()
         request = ViewRequest(
             now_ns=feed.now_ns,
-            window_ns=self.window_s * NS_PER_S,
+            window_ns=self._window_ns(feed),
             unit=self.unit,
             histogram_columns=self._latency.columns,
-            timeline_slots=self._timeline.columns,
+            timeline_slots=self._timeline.columns * (2 if self._braille else 1),
             violin_columns=self._units.violin_columns,
             power_slots=self._power.columns,
             conditions=self.page_screen is not None,
             spikes=isinstance(self.page_screen, SpikesScreen),
             studies=isinstance(self.page_screen, StudiesScreen),
+            answers=isinstance(self.page_screen, AnswersScreen),
+            percentiles=self._units.zoomed,
             pointed_ns=self.pointed_ns,
+            log_lines=self._events.wanted,
+            spike=page.chosen if isinstance(page := self.page_screen, SpikesScreen) else None,
+            spike_slots=page.chart_columns if isinstance(page, SpikesScreen) else 1,
+            contrast_columns=self._contrast_columns(feed.now_ns),
             all_units=self.all_units,
             scale=self.scale,
             ridge_columns=self._latency.ridge_columns,
@@ -281,19 +334,42 @@ class HettopApp(Measuring, Replaying, Arranging):
         )
         columns = 0 if self._scrub is None else self._scrub.columns
         session = look(feed.session, request)
+        if isinstance(self.page_screen, LoadScreen):
+            session = self._with_contrast(session)
         return FrameState(
             session=session,
             recording=feed.recording_status(),
             replay=feed.replay_status(),
             frozen=self.frozen,
             fps=self._fps,
-            braille=self.preferences.braille and not self.ascii_only,
+            braille=self._braille,
             bands=feed.replay.overview(columns) if feed.replay is not None and columns else (),
             loads=feed.live.loads() if feed.live is not None and self.page_screen is not None else (),
             verdict=feed.verdict() if isinstance(self.page_screen, VerdictScreen) else None,
             offers=feed.live.studies() if feed.live is not None and isinstance(self.page_screen, StudiesScreen) else (),
+            without_load_left_ns=feed.live.without_load_left_ns() if feed.live is not None else None,
             pages={study.name: feed.study_page(study) for study in session.studies},
         )
+
+    def _contrast_columns(self, now_ns: int) -> int:
+        """The columns of the comparison of loads; 0 without one, and while the last one is of the same second."""
+        page = self.page_screen
+        if not isinstance(page, LoadScreen):
+            self._contrast_at = None
+            return 0
+        header = self.frame_state.session.header if self.frame_state is not None else None
+        found = (now_ns // CONTRAST_EVERY_NS, page.columns, self.unit, header and (header.load, header.units))
+        if found == self._contrast_at:
+            return 0
+        self._contrast_at = found
+        return page.columns
+
+    def _with_contrast(self, session: SessionView) -> SessionView:
+        """The session's view with the last comparison of loads where it has no new one: it takes as long as a frame."""
+        if session.contrast is None:
+            return replace(session, contrast=self._contrast)
+        self._contrast = session.contrast
+        return session
 
 
 def clean_lines(text: str) -> str:

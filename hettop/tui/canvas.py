@@ -15,6 +15,8 @@ _CELLS = " " + "".join(
 """The character of each pattern: four bits of the left column from the bottom up, then four of the right one."""
 
 _EIGHTHS = len(glyphs.EIGHTHS) - 1
+# Every second dot of a column, other ones in its neighbours; for canvases of up to 1,024 dots.
+_SPARSE = (int("01" * 512, 2), int("10" * 512, 2))
 
 
 class Canvas:
@@ -36,6 +38,11 @@ class Canvas:
         bottom, top = max(bottom, 0), min(top, self.high)
         if 0 <= x < self.wide and bottom < top:
             self._dots[x] |= (1 << top) - (1 << bottom)
+
+    def sparse_column(self, x: int, top: int) -> None:
+        """Set every second dot below `top`, in a pattern like a chess board's."""
+        if 0 <= x < self.wide:
+            self._dots[x] |= _SPARSE[x % 2] & ((1 << min(max(top, 0), self.high)) - 1)
 
     def line(self, x0: int, y0: int, x1: int, y1: int) -> None:
         """Set the dots of a line without gaps between two dots."""

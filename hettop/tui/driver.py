@@ -6,16 +6,18 @@ import contextlib
 import os
 import selectors
 import signal
+import termios
 import time
 from codecs import getincrementaldecoder
 from collections.abc import Callable
 from functools import partial
 from itertools import zip_longest
-from queue import Full
+from queue import Empty, Full
 from typing import Any
 
 from textual._xterm_parser import XTermParser
 from textual.driver import Driver
+from textual.drivers._writer_thread import WriterThread
 from textual.drivers.linux_driver import LinuxDriver
 from textual.drivers.web_driver import WebDriver
 from textual.events import Key, MouseMove, Paste
@@ -26,8 +28,20 @@ READ_BYTES = 4096
 LISTEN_S = 0.1
 """How long the input thread waits for a key before it checks whether to end."""
 
-FAREWELL_S = 2.0
-"""How long the last output may take: a closed terminal never accepts it."""
+FAREWELL_S = 1.0
+"""How long the last output may take in all: a closed terminal never accepts it, nor one that was stopped (Ctrl-S)."""
+
+KNOWN_DEAF_S = 0.1
+"""The same for a terminal that had not read for a while already."""
+
+DISCARDS = 100
+"""How often to discard what a writer that waits for the terminal goes on to write, at most."""
+
+LEAVE_SCREEN = b"\x1b[<u\x1b[?7h\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1004l\x1b[?2004l"
+"""Leave the alternate screen, show the cursor, end the reports that a screen asks for: keys, mouse, focus, paste."""
+
+CATCH_UP_S = 0.25
+"""How often to check whether a terminal that did not read reads again."""
 
 
 TYPED_KEYS = 64
@@ -86,9 +100,11 @@ def _without_passed_moves(messages: list[Message]) -> list[Message]:
 
 
 class TerminalDriver(LinuxDriver):
-    """Ends the app when the terminal was closed, with or without a SIGHUP.
+    """Ends the app when the terminal was closed, with or without a SIGHUP, and never waits for one that does not read.
 
-    Textual would fill the queue of a writer thread that has ended and then block for ever, without handling signals,
+    Such a terminal (Ctrl-S, a stalled connection) misses frames and gets a whole one when it reads again: what measures
+    and records runs in the loop that draws. Textual would fill the queue of a writer thread that has ended and then
+    block for ever, without handling signals,
     while engines continue to measure. And it would treat any SIGCONT as the end of a suspension and start a second
     input thread, which never ends.
     """
@@ -96,6 +112,8 @@ class TerminalDriver(LinuxDriver):
     _gone = False
     _drawing = False
     _suspended = False
+    _behind = False
+    _farewell_ends: float | None = None
 
     # -- the terminal was closed ----------------------------------------------------------------------------------
 
@@ -103,15 +121,73 @@ class TerminalDriver(LinuxDriver):
         if self._output_has_died():
             self._hang_up()
             return
-        super().write(data)
+        if self._behind and self._drawing:
+            return  # a part of a frame without the rest would only confuse
+        try:
+            self._put(data)
+        except Full:
+            if self._drawing:
+                self._behind = True
+                self._loop.call_later(CATCH_UP_S, self._catch_up)
 
     def close(self) -> None:
         thread = self._writer_thread
         if thread is None:
             return
         with contextlib.suppress(Full):
-            thread._queue.put(None, timeout=FAREWELL_S)  # its own `stop` could block for ever
-        thread.join(FAREWELL_S)
+            self._put(None)  # its own `stop` could block for ever
+        thread.join(self._patience())
+        if thread.is_alive():
+            self._discard_output(thread)
+
+    def _put(self, data: str | None) -> None:
+        """Hand it to the writer. Raises Full: at once while frames are drawn, for the next one will do as well."""
+        if self._writer_thread is None:
+            return
+        queue = self._writer_thread._queue
+        try:
+            queue.put_nowait(data)
+        except Full:
+            if self._drawing:
+                raise
+            queue.put(data, timeout=self._patience())
+
+    def _discard_output(self, thread: WriterThread) -> None:
+        """Drop what the terminal does not read, so that nothing that is printed after the screen waits for it."""
+        with contextlib.suppress(Empty):
+            while True:
+                thread._queue.get_nowait()
+        thread._queue.put_nowait(None)
+        descriptor = self._output_descriptor()
+        for _ in range(DISCARDS):
+            with contextlib.suppress(termios.error):
+                termios.tcflush(descriptor, termios.TCOFLUSH)
+                termios.tcflow(descriptor, termios.TCOOFF)  # Linux wakes the writer where output goes on
+                termios.tcflow(descriptor, termios.TCOON)
+            thread.join(FAREWELL_S / DISCARDS)
+            if not thread.is_alive():
+                os.write(descriptor, LEAVE_SCREEN)
+                return
+
+    def _output_descriptor(self) -> int:
+        return self.fileno if self._file is None else self._file.fileno()
+
+    def _patience(self) -> float:
+        """What is left, in seconds, of the time for the last output, which begins when it is asked for first."""
+        now = time.monotonic()
+        if self._farewell_ends is None:
+            self._farewell_ends = now + (FAREWELL_S if not self._behind else KNOWN_DEAF_S)
+        return max(0.0, self._farewell_ends - now)
+
+    def _catch_up(self) -> None:
+        """Draw everything, once the terminal has read what was written before it stopped reading."""
+        if not self._drawing or self._writer_thread is None:
+            return
+        if self._writer_thread._queue.empty():
+            self._behind = False
+            self._repaint()
+        else:
+            self._loop.call_later(CATCH_UP_S, self._catch_up)
 
     def _run_input_thread(self) -> None:
         try:
@@ -156,6 +232,7 @@ class TerminalDriver(LinuxDriver):
         # In the background it does not start: the next SIGCONT tries again.
         if self._writer_thread is not before:
             self._drawing, self._suspended = True, False
+            self._behind, self._farewell_ends = False, None
 
     def stop_application_mode(self) -> None:
         self._drawing = False

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from hettop.analysis.budget import Budget
     from hettop.events import Study
+    from hettop.report.evidence import Evidence
     from hettop.report.page import Block
     from hettop.session.session import Session
 
@@ -88,10 +89,14 @@ class StudyOffer:
 
 @dataclass(frozen=True, slots=True)
 class VerdictPage:
-    """Which unit to use, by the measurements until `judged_ns`; no blocks where there are none."""
+    """Which unit to use, by the measurements until `judged_ns`; no blocks where there are none.
+
+    evidence: the verdict in one sentence, and its evidence to draw.
+    """
 
     judged_ns: int
     blocks: Sequence[Block] = ()
+    evidence: Evidence | None = None
 
 
 class LiveControls(Protocol):
@@ -118,6 +123,14 @@ class LiveControls(Protocol):
         ...
 
     def end_load(self) -> None: ...
+
+    def measure_without_load(self) -> None:
+        """End the load, measure for some seconds, and start it again; called meanwhile, start it again at once."""
+        ...
+
+    def without_load_left_ns(self) -> int | None:
+        """The time until the load starts again; None while no measurement without it runs."""
+        ...
 
     def studies(self) -> tuple[StudyOffer, ...]: ...
 
@@ -150,6 +163,8 @@ class ReplayControls(Protocol):
     def next_mark(self, direction: int) -> None: ...
 
     def next_spike(self, direction: int) -> None: ...
+
+    def read_earlier_log(self) -> None: ...
 
     def select(self, direction: int) -> None:
         """Start (`direction` < 0) or end the selection at this moment; the same end again clears it."""

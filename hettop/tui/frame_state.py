@@ -21,7 +21,8 @@ class FrameState:
 
     `fps` is the configured rate of redraws; `braille`: whether charts are drawn in braille, else in blocks;
     `loads` are the competing loads that can be set, none in a replay; `verdict`, `offers` (the studies) and `pages`
-    (the results of studies) are set while their screens are open.
+    (the results of studies) are set while their screens are open. `without_load_left_ns`: the time until the load
+    starts again that was ended for a measurement without it; None where there is no such measurement.
     """
 
     session: SessionView
@@ -35,6 +36,7 @@ class FrameState:
     verdict: VerdictPage | None = None
     offers: tuple[StudyOffer, ...] = ()
     pages: Mapping[str, Sequence[Block]] = field(default_factory=dict)
+    without_load_left_ns: int | None = None
 
     @property
     def halted(self) -> str | None:
@@ -47,6 +49,15 @@ class FrameState:
         if header.paused and header.study is not None:
             return f"STUDY: {clean(header.study, 20)}"
         return "PAUSED" if header.paused else None
+
+    @property
+    def waiting(self) -> str | None:
+        """What the first samples wait for, while there are none of the viewed unit and a unit loads; else None."""
+        viewed = self.session.latency
+        loading = next((row for row in self.session.units.rows if row.waiting and not row.n), None)
+        if viewed.n or loading is None or any(row.n and row.unit == viewed.unit for row in self.session.units.rows):
+            return None
+        return f"no samples yet: {clean(loading.unit, 30)} is {clean(loading.state, 30)}"
 
     @property
     def studying(self) -> str | None:

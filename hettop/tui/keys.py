@@ -5,7 +5,7 @@ The bindings, the help, the command palette and the line of hints are made from 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -120,9 +120,18 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
                 "inside",
             ),
             Key("screen.spikes", "s", "s", "screen('spikes')", "spikes and correlated events", "spikes"),
+            Key("screen.tokens", "A", "A", "screen('tokens')", "answers token by token: first tokens, gaps, stalls"),
             Key("leave", "escape", "Esc", "leave", "close details, filter, zoomed panel or screen"),
-            Key("window.longer", "plus,equals_sign", "+", "window(1)", "show a longer time window", "window"),
+            Key(
+                "window.longer",
+                "plus,equals_sign",
+                "+",
+                "window(1)",
+                "show a longer time window, up to the whole session",
+                "window",
+            ),
             Key("window.shorter", "minus", "-", "window(-1)", "show a shorter time window"),
+            Key("layout", "w", "w", "next_layout", "next layout: overview, compare, power, presentation", "layout"),
             Key("units.all", "a", "a", "all_units", "charts of all units, or of the viewed one", "all units"),
             Key("scale", "h", "h", "scale", "distribution: automatic, linear, log x, log y, CDF", "scale"),
             Key("panels", "H", "H", "choose_panels", "choose which panels are shown"),
@@ -145,6 +154,37 @@ KEYS: tuple[Key, ...] = tuple(key for _, keys in GROUPS for key in keys)
 # The bottom line in the order of importance: the first stay on the narrowest screen.
 HINT_ORDER = ("quit", "help", "pause", "seek.forward", "unit.next", "screen.load", "record", "mark", "freeze", "zoom")
 
+# What the bottom line shows before everything else while a panel is zoomed.
+PANEL_HINTS: dict[str, tuple[tuple[str, str], ...]] = {
+    "latency": (
+        ("units.all", "all units"),
+        ("scale", "scale"),
+        ("unit.next", "unit"),
+        ("window.longer", "longer"),
+        ("window.shorter", "shorter"),
+    ),
+    "timeline": (
+        ("units.all", "all units"),
+        ("window.longer", "longer"),
+        ("window.shorter", "shorter"),
+        ("spike.previous", "spike before"),
+        ("spike.next", "spike after"),
+        ("screen.spikes", "spikes"),
+        ("mark", "mark"),
+    ),
+    "units": (
+        ("scroll.up", "up"),
+        ("scroll.down", "down"),
+        ("details", "details"),
+        ("sort", "sort"),
+        ("filter", "filter"),
+        ("copy", "copy"),
+    ),
+    "events": (("scroll.up", "up"), ("scroll.down", "down"), ("filter", "filter"), ("list.bottom", "newest")),
+    "power": (("power.baseline", "idle"), ("power.access", "access"), ("window.longer", "longer")),
+    "machine": (("screen.load", "load"), ("screen.spikes", "spikes")),
+}
+
 
 def bindings() -> list[Binding]:
     """The bindings of the app; every one has an id by which it can be remapped."""
@@ -166,6 +206,15 @@ def hinted(keys: list[Key]) -> list[Key]:
     """Those of `keys` that the bottom line shows, most important first."""
     ranks = {name: i for i, name in enumerate(HINT_ORDER)}
     return sorted((key for key in keys if key.hint), key=lambda key: ranks.get(key.id, len(ranks)))
+
+
+def hinted_zoomed(keys: list[Key], panel: str) -> list[Key]:
+    """The same while this panel is zoomed: how to leave it, then its own keys, each with its word for that panel."""
+    given = {key.id: key for key in keys}
+    own = [(name, word) for name, word in (("zoom", "restore"), *PANEL_HINTS.get(panel, ())) if name in given]
+    first = [replace(given[name], hint=word) for name, word in own]
+    named = {key.id for key in first}
+    return [*first, *(key for key in hinted(keys) if key.id not in named)]
 
 
 def grouped(keys: list[Key]) -> list[tuple[str, list[Key]]]:

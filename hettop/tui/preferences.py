@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hettop.errors import HettopError
-from hettop.tui.constants import DEFAULT_WINDOW_S
+from hettop.tui.constants import DEFAULT_WINDOW_S, PRESETS
 
 if TYPE_CHECKING:
     from hettop.tui.settings import SettingChoice
@@ -39,6 +39,7 @@ class Preferences:
 
     window_s: the time window in seconds, one of `constants.WINDOWS_S`.
     hidden, zoomed: names of panels, as in `constants.PANELS`; no panel is zoomed where it is empty.
+    preset: the layout, one of `constants.PRESETS`.
     keymap: Textual's names of the keys to use instead, by id (comma between alternatives).
     theme_folder: the folder of the user's own theme files.
     introduce: called once the screen is large enough; returns whether to show the introduction, once per user.
@@ -46,7 +47,8 @@ class Preferences:
     braille: whether charts are drawn in braille instead of blocks, unless the screen is in ASCII.
     notices: messages to show at the start.
     screen: the name of the screen over the panels at the start; empty for none.
-    keep: called with the name and value of a choice made on the screen: `theme`, `layout.hidden`, `layout.zoomed`.
+    keep: called with the name and value of a choice made on the screen: `theme`, `layout.hidden`, `layout.zoomed`,
+        `layout.preset`.
     settings: called with the names of the themes; returns what the dialog of settings offers, nothing where no config
         file can be written.
     save_settings: writes settings to the config file. save_picture: writes an SVG. Both return the path, and raise
@@ -56,6 +58,7 @@ class Preferences:
     window_s: int = DEFAULT_WINDOW_S
     hidden: tuple[str, ...] = ()
     zoomed: str = ""
+    preset: str = PRESETS[0]
     keymap: Mapping[str, str] = field(default_factory=dict)
     theme_folder: Path | None = None
     introduce: Callable[[], bool] = _known_well

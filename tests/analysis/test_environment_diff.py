@@ -139,3 +139,16 @@ def test_what_a_real_machine_did_reports_nothing_of_a_simulated_one() -> None:
     a, b = told([50, 4], opening=header(simulated=True)), told([99, 99], opening=header(simulated=True))
     assert compared(a, b).circumstances == ()
     assert compared(a, b).untold == ()
+
+
+def test_a_run_restricted_to_some_cpus_is_not_compared_as_an_unrestricted_one() -> None:
+    def on(**restricted: object) -> Run:
+        host = msgspec.convert({"chip": "X", "cores": 4, **restricted}, events.Host)
+        return told([50, 2], opening=msgspec.structs.replace(header(), host=host))
+
+    found = compared(on(cpus="0", cpu_quota=0.5), on())
+    assert [(each.what, each.a, each.b) for each in found.differences] == [
+        ("CPUs that it may use", "0", "all"),
+        ("CPU quota", "0.5", "all"),
+    ]
+    assert compared(on(cpus="0"), on(cpus="0")).differences == ()

@@ -18,6 +18,7 @@ from hettop.app.doctor import (
     Devices,
     Finding,
     Findings,
+    Providers,
     Terminal,
     clear,
     examine,
@@ -29,6 +30,8 @@ from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels
 from hettop.models.system_caches import Folders
 from hettop.processes.scratch import scratch_folder
+from hettop.sources.engine.providers.known import PROVIDERS, Hardware
+from hettop.sources.engine.providers.probe import Device, Found
 from hettop.sources.power.source import this_machine
 from tests.processes.waiting import REPOSITORY
 
@@ -52,6 +55,7 @@ def looked(
     core_ml: dict[str, str | None] | None = None,
     ask: Callable[[], Devices] = lambda: NOT_ASKED,
     rails: ValidatedRails = ValidatedRails(),  # noqa: B008 (immutable)
+    providers: Providers = Providers(),  # noqa: B008 (immutable)
     no_counters: str = "",
 ) -> Findings:
     return examine(
@@ -66,8 +70,38 @@ def looked(
         core_ml_units=lambda: NO_CORE_ML if core_ml is None else core_ml,
         ask=ask,
         rails=rails,
+        providers=providers,
         no_counters=lambda: no_counters,
     )
+
+
+INTEL = Hardware("linux", "x86_64", "GenuineIntel", nodes=("dev/dri/renderD128",))
+
+
+def test_providers_are_listed_with_devices_versions_and_what_fits_the_hardware(tmp_path: Path) -> None:
+    device = Device(unit="OV:CPU", name="Xeon", version="1.8.1+95d")
+    found = (Found(prefix="OV", version="1.8.1", devices=(device,)),)
+    listed = by_name(looked(tmp_path, providers=Providers(found, INTEL)), "execution providers")
+    assert listed == {
+        "OV:CPU Xeon": Finding("OV:CPU Xeon", True, "OpenVINO 1.8.1+95d"),
+        "WebGPU": Finding(
+            "WebGPU", None, "not installed; it is for a GPU, which is here", "pip install 'hettop[webgpu]'"
+        ),
+    }
+
+
+def test_a_provider_that_failed_is_broken_and_one_without_a_device_is_absent(tmp_path: Path) -> None:
+    found = (
+        Found(prefix="OV", version="1.8.1", error="the probe of OpenVINO crashed", hint="install it again"),
+        Found(prefix="WEBGPU", version="0.4.0", error="WebGPU lists no device on this machine"),
+    )
+    listed = by_name(looked(tmp_path, providers=Providers(found, INTEL)), "execution providers")
+    assert [(each.works, each.fix) for each in listed.values()] == [(False, "install it again"), (None, "")]
+
+
+def test_hardware_without_a_provider_calls_for_none(tmp_path: Path) -> None:
+    (only,) = looked(tmp_path, providers=Providers((), Hardware("linux", "riscv64"))).groups["execution providers"]
+    assert (only.what, only.works, only.fix) == ("none", None, "")
 
 
 def by_name(findings: Findings, group: str) -> dict[str, Finding]:
@@ -111,7 +145,8 @@ def test_zeus_is_missed_on_a_mac_only(tmp_path: Path) -> None:
 def test_each_extra_of_the_package_that_users_may_want_is_looked_for() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     extras = set(project["optional-dependencies"]) - {"test", "dev"}
-    assert {fix for _, fix in OPTIONAL.values()} == {f"pip install 'hettop[{extra}]'" for extra in extras}
+    fixes = {fix for _, fix in OPTIONAL.values()} | {each.install for each in PROVIDERS if each.extra}
+    assert fixes == {f"pip install 'hettop[{extra}]'" for extra in extras}
 
 
 def test_loads_are_reported_as_they_would_be_refused(tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.setup import prepare
 from hettop.record.writer import Closed
-from hettop.session.log import in_words, kind_of
+from hettop.session.event_log import kind_of
+from hettop.session.log import in_words
 from hettop.tui.feed import Notice
 from tests.clocks import FakeClock
 from tests.processes.waiting import wait_for
@@ -172,6 +173,7 @@ def test_recordings_are_named_after_the_time_and_never_overwrite_each_other(feed
             "samples": lines[-1]["samples"],
             "dropped": 0,
             "crc32": lines[-1]["crc32"],
+            "line_crc32": lines[-1]["line_crc32"],
         }
         assert lines[-1]["samples"] > 0
     notices = [notice.text for notice in feed.notices()]
@@ -258,7 +260,7 @@ def test_a_simulated_machine_reports_its_power_and_a_baseline_rests_inference_an
     baseline = feed.session.baselines["none"]
     assert baseline.mw["cpu"] == pytest.approx(110, abs=8)
     assert baseline.mw["ane"] == 0
-    assert [notice.text for notice in feed.notices()] == ["idle baseline measured"]
+    assert [notice.text for notice in feed.notices()] == []
 
 
 class OneAdvice:
@@ -419,3 +421,53 @@ def test_where_nothing_would_change_the_sources_reason_is_the_hint() -> None:
         assert (caught.value.kind, caught.value.hint) == ("usage", "disabled (--power none)")
     finally:
         feed.close()
+
+
+def test_notices_of_controllers_come_after_the_first_ones_were_shown(feed: LiveFeed) -> None:
+    feed.notices()
+    feed.measure_without_load()
+    assert [notice.text for notice in feed.notices()] == ["no load is active: units are measured without load already"]
+
+
+def test_a_measurement_without_load_ends_by_itself_and_the_load_returns(
+    feed: LiveFeed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hettop.app.without_load.LEAST_NS", S // 5)
+    monkeypatch.setattr("hettop.app.without_load.MOST_NS", 10**6 * S)
+    feed.change_load("cpu", 2, 100)
+    feed.switch("CPU_AND_NE")
+    pumped(feed, lambda: steady(feed, "CPU_AND_NE") > 0, "it runs under load")
+    feed.measure_without_load()
+    assert feed.without_load_left_ns() is not None
+    pumped(feed, lambda: feed.session.load == "none", "there is no load")
+    pumped(feed, lambda: feed.without_load_left_ns() is None and feed.session.load == "cpu:2", "the load is back")
+    without = [c.wall.n for key, c in feed.session.conditions.items() if key[:2] == ("CPU_AND_NE", "none")]
+    assert sum(without) >= 64
+    assert "measured without load; the load is active again" in [notice.text for notice in feed.notices()]
+
+
+def test_a_load_set_meanwhile_stays(feed: LiveFeed) -> None:
+    feed.switch("CPU_AND_NE")
+    feed.change_load("cpu", 2, 100)
+    feed.measure_without_load()
+    feed.change_load("memory", 1, 100)
+    assert feed.without_load_left_ns() is None
+    assert [(dial.what, dial.level) for dial in feed.loads() if dial.level] == [("memory", 1)]
+
+
+def test_called_again_it_starts_the_load_at_once(feed: LiveFeed) -> None:
+    feed.switch("CPU_AND_NE")
+    feed.change_load("cpu", 2, 100)
+    feed.measure_without_load()
+    feed.measure_without_load()
+    assert feed.without_load_left_ns() is None
+    assert [(dial.what, dial.level) for dial in feed.loads() if dial.level] == [("cpu", 2)]
+
+
+def test_nothing_is_measured_without_load_while_paused(feed: LiveFeed) -> None:
+    feed.switch("CPU_AND_NE")
+    feed.change_load("cpu", 2, 100)
+    feed.toggle_pause()
+    feed.measure_without_load()
+    assert feed.without_load_left_ns() is None
+    assert feed.notices()[-1].text == "inference is paused: space resumes it"

@@ -109,7 +109,7 @@ def test_an_empty_recording_says_that_it_is_empty(tmp_path: Path) -> None:
 
 def test_what_was_skipped_and_dropped_is_said(tmp_path: Path) -> None:
     page, _ = read(hostile(tmp_path))
-    assert "bad line: 1" in page
+    assert "skipped 1 lines: bad line" in page
     assert "3 samples were dropped" in page
 
 

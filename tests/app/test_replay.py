@@ -484,3 +484,15 @@ async def test_figures_of_another_fold_are_marked_on_the_screen(
     assert status is not None
     assert status.folded_by is None, "the start is computed by this version"
     feed.close()
+
+
+def test_a_recording_that_was_changed_is_played_with_a_warning(tmp_path: Path, clock: FakeClock) -> None:
+    path = tmp_path / "a.jsonl"
+    record(path, story(1, 30))
+    head, found, tail = path.read_bytes().rpartition(b'"lat_ns":[')
+    path.write_bytes(head + found + (b"2" if tail[:1] == b"1" else b"1") + tail[1:])
+    feed = ReplayFeed(path, clock=clock)
+    assert [(notice.text.split(" do ")[0], notice.severity) for notice in feed.notices()] == [
+        ("1 checksums", "warning")
+    ]
+    feed.close()

@@ -85,6 +85,19 @@ def ended(studies: StudyRunner, t: int) -> Study:
     return found[0]
 
 
+@pytest.mark.parametrize(("name", "passed_on"), [("coexec", True), ("layers", False)])
+def test_strict_is_passed_to_studies_that_place_the_model(name: str, passed_on: bool, guard: ListedGuard) -> None:
+    words = "dict(failed=dict(kind='usage', message=' '.join(sys.argv[1:]), hint=''))"
+    code = f"import json, sys; print(json.dumps({words})); sys.exit(2)"
+    model = ModelOptions("m.onnx", strict=True)
+    made = StudyRunner(model, guard, os.environ, (sys.executable, "-c", code))
+    made.start(Kind(name, "words", (name,)), 0)
+    told = ended(made, 1)
+    made.stop(0)
+    assert told.error is not None
+    assert ("--strict" in told.error.message) is passed_on
+
+
 def test_what_it_found_comes_with_its_end(studies: StudyRunner, guard: ListedGuard) -> None:
     began = studies.start(kind("work"), 5)
     assert (began.state, began.t, began.elapsed_ns, began.arguments) == ("running", 5, 0, ["work"])

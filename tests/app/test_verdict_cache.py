@@ -75,6 +75,17 @@ def test_it_is_judged_anew_after_five_seconds_or_when_the_load_changes() -> None
     assert loaded.blocks == (), "nothing was measured under it yet"
 
 
+def test_with_nothing_to_judge_it_looks_again_after_a_second() -> None:
+    judge, session = AtOnce(), session_of()
+    assert judge.judged(session, 2 * S, still=False).blocks == ()
+    session.fold(window(latencies(2.0), t0=2 * S))
+    assert judge.judged(session, 2_900_000_000, still=False).judged_ns == 2 * S
+    found = judge.judged(session, 3 * S, still=False)
+    assert found.judged_ns == 3 * S
+    assert found.evidence is not None
+    assert found.evidence.sentence.startswith("CPU_ONLY alone was measured: mean 2.0")
+
+
 def test_a_replay_that_stands_still_is_judged_at_the_moment_it_shows() -> None:
     judge, session = AtOnce(), two_units()
     judge.judged(session, 12 * S, still=False)

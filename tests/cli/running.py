@@ -20,7 +20,7 @@ from hettop.cli.main import run
 from tests.processes.waiting import PATIENCE_S, REPOSITORY
 
 HETTOP = (sys.executable, "-m", "hettop")
-KEPT = ("PATH", "HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
+KEPT = ("PATH", "HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "HETTOP_PROVIDERS")
 """What a shell hands on of the machine that `tests/conftest.py` makes."""
 SIMULATED = ("--backend", "simulated", "--units", "CPU_AND_NE,ALL", "--warmup", "2")
 

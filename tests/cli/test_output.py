@@ -176,5 +176,5 @@ def test_more_threads_or_workers_than_cores_are_warned_of(monkeypatch: pytest.Mo
     arguments = ("bench", "mobilenetv2:32x32", "--units", "cpu@3", "-n", "5", "--load", "cpu:3")
     done = called(*arguments)
     assert done.returncode == 0, done.stderr
-    assert "warning: more threads than the 2 cores of this machine: CPU_ONLY@3\n" in done.stderr
-    assert "warning: more workers than the 2 cores of this machine: cpu:3\n" in done.stderr
+    assert "warning: more threads than the 2 CPUs that this process may use: CPU_ONLY@3\n" in done.stderr
+    assert "warning: more workers than the 2 CPUs that this process may use: cpu:3\n" in done.stderr

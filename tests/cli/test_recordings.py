@@ -224,3 +224,20 @@ def test_bench_compresses_its_recording_after_the_close(tmp_path: Path) -> None:
     again = one_document(called("replay", str(path), "--headless", "--json").stdout)["conditions"][0]
     assert (again["n"], again["p90_ms"]) == (live["n"], live["p90_ms"])
     assert_refused(hettop("bench", *options, "--record", str(path)), "already exists")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("replay", "--headless"), ("decide",), ("report",), ("compare", "SAME"), ("export", "--to", "csv", "-o", "out")],
+)
+def test_a_recording_that_was_changed_is_read_with_a_warning(command: tuple[str, ...], tmp_path: Path) -> None:
+    """One digit of a latency is another: all still parses, and only the checksum of the end knows."""
+    changed, same = tmp_path / "changed.jsonl", tmp_path / "same.jsonl"
+    record(same, story(1, 30))
+    head, found, tail = same.read_bytes().rpartition(b'"lat_ns":[')
+    assert found
+    changed.write_bytes(head + found + (b"2" if tail[:1] == b"1" else b"1") + tail[1:])
+    name, *options = [str(same) if each == "SAME" else each for each in command]
+    done = called(name, str(changed), *options, cwd=tmp_path)
+    assert done.returncode in (0, 1, 2)
+    assert "checksums do not match: the recording was changed" in done.stderr

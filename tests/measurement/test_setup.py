@@ -17,7 +17,9 @@ from hettop.sources.engine.backends import create
 from hettop.sources.engine.backends.coreml import CoreMLBackend
 from hettop.sources.engine.backends.onnxruntime import OnnxRuntimeBackend
 from hettop.sources.engine.coreml.availability import Host
+from hettop.sources.engine.providers.probe import Device, Found
 from tests.models.test_resolve import classifier
+from tests.sources.engine.backends.onnx_files import relu
 from tests.sources.engine.backends.test_onnx_core_ml import MAC
 
 SIMULATED = ModelOptions(backend="simulated")
@@ -294,3 +296,43 @@ def test_a_backend_that_is_not_here_is_refused_with_its_reason(units: tuple[str,
     with pytest.raises(HettopError, match="Core ML needs macOS") as refusal:
         prepare(ModelOptions(backend="coreml"), units, 2)
     assert refusal.value.kind == "unsupported-unit"
+
+
+# -- execution providers -------------------------------------------------------------------------------------------
+
+OPENVINO = Found(prefix="OV", version="1.8", devices=(Device(unit="OV:CPU", name="Acme One"),))
+
+
+def with_openvino(name: str, clock: Clock) -> Backend:
+    if name == "onnxruntime":
+        return OnnxRuntimeBackend(clock, host=LINUX, find_providers=lambda: (OPENVINO,))
+    return elsewhere(name, clock)
+
+
+def test_all_units_include_those_of_providers(tmp_path: Path) -> None:
+    options = ModelOptions(model=relu(tmp_path / "m.onnx"))
+    setup = prepare(options, ("all",), 2, with_openvino)
+    assert setup.units == ("CPU_ONLY", "OV:CPU", "CPU_ONLY@1", "CPU_ONLY@2")
+    assert setup.absent["OV:GPU"] == "OpenVINO has no GPU here"
+    assert prepare(options, None, 2, with_openvino).units == ("CPU_ONLY",)
+
+
+def test_a_unit_of_a_provider_that_is_not_installed_names_its_extra(tmp_path: Path) -> None:
+    with pytest.raises(HettopError) as caught:
+        prepare(ModelOptions(model=relu(tmp_path / "m.onnx")), ("OV:CPU",), 2, elsewhere)
+    assert caught.value.kind == "unsupported-unit"
+    assert caught.value.message == "this unit cannot run here: OV:CPU: OpenVINO is not installed"
+    assert caught.value.hint == "pip install 'hettop[openvino]'"
+
+
+def test_a_units_provider_decides_the_backend_on_a_mac() -> None:
+    assert usual_backend("mobilenetv2", ("MLX:GPU",), on_a_mac) == "onnxruntime"
+    assert usual_backend("mobilenetv2", ("CPU_ONLY",), on_a_mac) == "coreml"
+
+
+def test_strict_needs_a_backend_that_counts_nodes(tmp_path: Path) -> None:
+    options = ModelOptions(model=relu(tmp_path / "m.onnx"), strict=True)
+    assert prepare(options, None, 2, elsewhere).strict
+    with pytest.raises(HettopError, match="does not report which device runs each operation") as caught:
+        prepare(replace(SIMULATED, strict=True), None, 2)
+    assert caught.value.hint == "leave out --strict, or add --backend onnxruntime"

@@ -82,3 +82,52 @@ def test_a_tool_that_gives_up_is_reported_in_a_line(tmp_path: Path) -> None:
 def test_notes_say_what_is_in_a_variant() -> None:
     assert note_of(INT8, core_ml=False).startswith("int8: activations calibrated on 16 sets")
     assert "k-means" in note_of("palette4", core_ml=True)
+
+
+def convolution(path: Path, opset: int) -> Path:
+    """y = x * W + b: its bias is what quantisation by channel needs opset 13 for."""
+    rng = np.random.default_rng(7)
+    stored = {"w": rng.normal(size=(8, 64, 1)).astype(np.float32), "b": rng.normal(size=8).astype(np.float32)}
+    graph = helper.make_graph(
+        [helper.make_node("Conv", ["x", "w", "b"], ["y"], name="conv")],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, (1, 64, 4))],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, (1, 8, 4))],
+        [numpy_helper.from_array(each, name) for name, each in stored.items()],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8), path)
+    return path
+
+
+def transposed_feeds(number: int) -> Iterator[Mapping[str, Any]]:
+    for index in range(number):
+        yield {"x": np.random.default_rng(index).random((1, 64, 4), dtype=np.float32)}
+
+
+@pytest.mark.parametrize("opset", [7, 9, 10, 12, 13])
+def test_a_model_in_an_old_set_of_operators_is_quantised_too(opset: int, tmp_path: Path) -> None:
+    source, target = convolution(tmp_path / "old.onnx", opset), tmp_path / "new.onnx"
+    write_variant(VariantJob(source=str(source), target=str(target), precision=INT8), transposed_feeds)
+    feed = {"x": np.random.default_rng(99).random((1, 64, 4), dtype=np.float32)}
+    expected, got = (
+        onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, feed)[0]
+        for path in (source, target)
+    )
+    assert np.abs(got - expected).max() < 0.05 * np.abs(expected).max()
+    assert {path.name for path in tmp_path.iterdir()} == {"old.onnx", "new.onnx"}, "no file is left over"
+
+
+def test_what_cannot_be_converted_says_which_set_of_operators_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise RuntimeError("no adapter")
+
+    monkeypatch.setattr("onnx.version_converter.convert_version", refuse)
+    source = convolution(tmp_path / "old.onnx", 9)
+    with pytest.raises(HettopError, match="the model has opset 9") as refused:
+        write_variant(VariantJob(source=str(source), target=str(tmp_path / "x.onnx"), precision=INT8), transposed_feeds)
+    assert "opset 13" in refused.value.hint
+    later = convolution(tmp_path / "later.onnx", 12)
+    write_variant(VariantJob(source=str(later), target=str(tmp_path / "y.onnx"), precision=INT8), transposed_feeds)
+    onnxruntime.InferenceSession(tmp_path / "y.onnx", providers=["CPUExecutionProvider"])

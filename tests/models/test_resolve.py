@@ -159,7 +159,13 @@ def test_a_folder_an_empty_file_and_an_unknown_kind_are_refused(cache: ModelCach
     (tmp_path / "folder.onnx").mkdir()
     (tmp_path / "empty.onnx").touch()
     (tmp_path / "net.tflite").write_bytes(b"whatever")
-    for name, why in (("folder.onnx", "folder"), ("empty.onnx", "empty"), ("net.tflite", "unknown model format")):
+    (tmp_path / "net.ort").write_bytes(b"whatever")
+    for name, why in (
+        ("folder.onnx", "folder"),
+        ("empty.onnx", "empty"),
+        ("net.tflite", "unknown model format"),
+        ("net.ort", "ONNX Runtime's own format"),
+    ):
         error = refused(str(tmp_path / name), cache)
         assert error.kind == "format"
         assert why in error.message

@@ -136,7 +136,7 @@ def test_what_other_engines_never_report_is_not_missed() -> None:
 
 
 def test_too_few_samples_for_spikes_are_said() -> None:
-    assert "spike detection needs 20 samples: CPU_ONLY" in session_table(session_of(window([MS] * 19)), 400)
+    assert "spike detection needs 65 samples: CPU_ONLY" in session_table(session_of(window([MS] * 64)), 400)
 
 
 def test_the_report_reports_what_compiling_took() -> None:

@@ -52,8 +52,7 @@ def test_a_few_spikes_report_nothing() -> None:
     assert section is not None
     (told,) = next(block for block in section.blocks if isinstance(block, Items)).texts
     assert told.startswith(
-        "CPU_ONLY: 1 spike detected live, insufficient data: too few spikes, or at a fixed interval (not observed: "
-        "screen redraw, "
+        "CPU_ONLY: 1 spike, insufficient data: too few spikes, or at a fixed interval (not observed: screen redraw, "
     )
 
 

@@ -58,7 +58,7 @@ def test_it_is_reported_once_in_the_log_and_marked_on_the_timeline() -> None:
     (line,) = [entry for entry in seen.log if entry.kind == "drift"]
     assert line.text == "CPU_ONLY drifts: median 2.00 → 2.50 ms (+25%) since 00:06"
     assert line.level == "warning"
-    marked = [slot for slot, kind in seen.timeline.marks if kind == "drift"]
+    marked = [mark.slot for mark in seen.timeline.marks if mark.kind == "drift"]
     assert marked == [7]  # 18.5 s, where the first slot is 11 s
     assert any(text.startswith("drifted: median 2.00 → 2.5") for text in seen.units.rows[0].details)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hettop import events
 from hettop.session.condition import ConditionKey, DurationSeries
 from hettop.session.log import in_words
-from hettop.session.session import LOG_LENGTH, MOST_CONDITIONS, Session
+from hettop.session.session import MOST_CONDITIONS, Session
 from tests.streams import MS, S, header, window
 
 
@@ -71,14 +71,6 @@ def test_the_limit_is_the_budget_else_the_period() -> None:
     assert session.limit_ns == 20 * MS
     session.fold(events.Control(t=0, action="budget", rate_hz=50.0, limit_ns=16 * MS))
     assert session.limit_ns == 16 * MS
-
-
-def test_the_log_is_bounded() -> None:
-    session = Session()
-    for index in range(3 * LOG_LENGTH):
-        session.fold(events.Mark(t=index, text=str(index)))
-    assert len(session.log) == LOG_LENGTH
-    assert in_words(session.log[-1]).text == f"mark: {3 * LOG_LENGTH - 1}"
 
 
 def test_what_was_dropped_is_counted_and_said() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,10 +18,15 @@ from hettop.sources.host import (
     ROSETTA,
     HostSource,
     Run,
+    Weight,
     chip_name,
+    clock_mhz,
+    core_kinds,
     cpu_seconds,
     describe_host,
     machine_model,
+    memory_pressure,
+    total,
 )
 from hettop.text import clean
 from tests.streams import S
@@ -72,6 +79,82 @@ def test_after_a_long_sleep_it_does_not_catch_up() -> None:
     source.drain(0)
     assert len(source.drain(100 * INTERVAL_NS)) == 1
     assert source.drain(100 * INTERVAL_NS + S) == []
+
+
+def test_what_hettop_itself_takes_is_reported_and_its_engines_apart_from_it() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as engine:
+        source = HostSource(lambda: (engine.pid,))
+        source.drain(0)
+        (event,) = source.drain(INTERVAL_NS)
+        engine.communicate(b"\n")
+    assert event.own_cpu_percent is not None
+    assert event.engine_cpu_percent is not None
+    assert event.own_memory_mb is not None
+    assert event.engine_memory_mb is not None
+    assert 0 < event.engine_memory_mb < event.own_memory_mb, "a bare Python is smaller than the tests"
+
+
+def test_an_engine_that_has_ended_weighs_nothing_and_a_new_one_is_counted_from_its_second_look() -> None:
+    pids: list[int] = [2**22 + 1]  # beyond the largest process id of Linux
+    source = HostSource(lambda: pids)
+    source.drain(0)
+    (gone,) = source.drain(INTERVAL_NS)
+    assert (gone.engine_cpu_percent, gone.engine_memory_mb) == (None, None)
+    pids[:] = [os.getpid()]
+    (first,) = source.drain(2 * INTERVAL_NS)
+    assert first.engine_cpu_percent is None
+    assert first.engine_memory_mb is not None
+    (second,) = source.drain(3 * INTERVAL_NS)
+    assert second.engine_cpu_percent is not None
+
+
+def test_weights_are_summed_over_what_is_known() -> None:
+    weights = [Weight(10.0, 50.0), Weight(None, 25.0), Weight()]
+    assert total(weights) == Weight(10.0, 75.0)
+    assert total([]) == Weight()
+
+
+@pytest.mark.parametrize(
+    ("text", "percent"),
+    [
+        ("some avg10=2.53 avg60=1.00 avg300=0.12 total=99\nfull avg10=1.00 avg60=0 avg300=0 total=9\n", 2.53),
+        ("some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n", 0.0),
+        ("some avg60=1.00\n", None),
+        ("some avg10=much\n", None),
+        ("", None),
+    ],
+)
+def test_memory_pressure_is_the_share_of_the_last_ten_seconds(tmp_path: Path, text: str, percent: float | None) -> None:
+    path = tmp_path / "memory"
+    path.write_text(text)
+    assert memory_pressure(path) == percent
+
+
+def test_where_the_system_reports_no_pressure_there_is_none(tmp_path: Path) -> None:
+    assert memory_pressure(tmp_path / "absent") is None
+
+
+def test_on_a_mac_no_frequency_is_claimed() -> None:
+    assert clock_mhz("darwin") is None
+
+
+@pytest.mark.parametrize(
+    ("core", "atom", "kinds"),
+    [
+        ("0-3", "4-5", "PPPPEE"),
+        ("0,2-3", "1,4-5", "PEPPEE"),
+        ("0-3", "4", ""),  # of the sixth core nothing is known
+        ("0-3", "4-9999999999", ""),
+        ("0-3", "many", ""),
+        ("0-3", None, ""),
+    ],
+)
+def test_kinds_of_cores_are_those_that_linux_tells(tmp_path: Path, core: str, atom: str | None, kinds: str) -> None:
+    for name, cpus in (("cpu_core", core), ("cpu_atom", atom)):
+        if cpus is not None:
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "cpus").write_text(cpus + "\n")
+    assert core_kinds(tmp_path, 6) == list(kinds)
 
 
 def no_command(command: Sequence[str]) -> str:

@@ -7,15 +7,19 @@ from dataclasses import dataclass, field, replace
 
 from hettop.analysis.budget import Budget
 from hettop.errors import HettopError
-from hettop.events import Cluster, Failure, Gpu, LogEntry, Study
+from hettop.events import Failure, Study
 from hettop.report.page import Block, Code, Facts, Items, Paragraph, Table, Toned
 from hettop.session.session import Session
-from hettop.session.views.machine import HostView, PowerView, RailRow
+from hettop.session.views.machine import ClusterRow, HostView, MachineReading, PowerView, RailRow
 from hettop.session.views.replay import Band
 from hettop.session.views.structs import (
     HeaderView,
     LatencyView,
+    LogLine,
     SessionView,
+    TimelineLane,
+    TimelineLoad,
+    TimelineMark,
     TimelineSlot,
     TimelineView,
     UnitRow,
@@ -77,7 +81,7 @@ LATENCY = LatencyView(
 
 
 def slot(p90_ms: float, max_ms: float, *, spike: bool = False) -> TimelineSlot:
-    return TimelineSlot(p90_ms=p90_ms, max_ms=max_ms, spike=spike, unit="CPU_AND_NE")
+    return TimelineSlot(p50_ms=0.9 * p90_ms, p90_ms=p90_ms, max_ms=max_ms, spike=spike)
 
 
 SLOTS = (
@@ -89,13 +93,13 @@ SLOTS = (
     *[slot(2.3 + 0.1 * (i % 3), 2.7 + 0.1 * (i % 4)) for i in range(18)],
 )
 
+LANE = TimelineLane(unit="CPU_AND_NE", slots=SLOTS, p90_ms=2.37, threshold_ms=4.0, spikes=2)
 TIMELINE = TimelineView(
     window_ns=30 * SECOND,
     slot_ns=SECOND // 2,
-    slots=SLOTS,
-    threshold_ms=4.0,
+    lanes=(LANE,),
     spikes=2,
-    marks=((30, "mark"), (44, "load")),
+    marks=(TimelineMark(30, "mark"), TimelineMark(44, "control", "CPU_AND_NE")),
 )
 
 
@@ -123,6 +127,7 @@ def row(unit: str, mean_ms: float | None = None, *, state: str = "paused", **cha
         warning=None,
         details=(),
         violin=(),
+        p99_ms=mean * 1.3 if known else None,
     )
     return replace(built, **changes)  # type: ignore[arg-type]
 
@@ -140,11 +145,11 @@ UNITS = UnitsView(
 )
 
 LOG = (
-    LogEntry(t=0, level="info", text="measuring CPU_AND_NE"),
-    LogEntry(t=1_240_000_000, level="info", text="CPU_AND_NE loaded in 412 ms, first call 9.8 ms"),
-    LogEntry(t=31_120_000_000, level="warning", text="spike 6.50 ms CPU_AND_NE"),
-    LogEntry(t=40_010_000_000, level="info", text="load cpu:2 confirmed"),
-    LogEntry(t=52_770_000_000, level="error", text="ALL failed: the plan could not be compiled for this device"),
+    LogLine(t=0, level="info", words="measuring CPU_AND_NE"),
+    LogLine(t=1_240_000_000, level="info", words="CPU_AND_NE loaded in 412 ms, first call 9.8 ms"),
+    LogLine(t=31_120_000_000, level="warning", words="spike 6.50 ms CPU_AND_NE"),
+    LogLine(t=40_010_000_000, level="info", words="load cpu:2 confirmed"),
+    LogLine(t=52_770_000_000, level="error", words="ALL failed: the plan could not be compiled for this device"),
 )
 
 NO_POWER = PowerView(
@@ -160,7 +165,6 @@ NO_POWER = PowerView(
     thermal=None,
     flags=(),
     clusters=(),
-    gpu=None,
     baseline_w=None,
     energy_mj=None,
     net_mj=None,
@@ -184,8 +188,11 @@ POWER = PowerView(
     interval_ns=SECOND // 2,
     thermal="Nominal",
     flags=(),
-    clusters=(Cluster(name="E-Cluster", mhz=1_210.0, busy=0.17), Cluster(name="P-Cluster", mhz=3_300.0, busy=0.62)),
-    gpu=Gpu(mhz=1_398.0, busy=0.9),
+    clusters=(
+        ClusterRow("E-Cluster", 1_210.0, 0.17, (0.17,) * 60, (1_210.0,) * 60),
+        ClusterRow("P-Cluster", 3_300.0, 0.62, (0.62,) * 60, (3_300.0,) * 60),
+        ClusterRow("GPU", 1_398.0, 0.9, (0.9,) * 60, (1_398.0,) * 60),
+    ),
     baseline_w=0.2,
     energy_mj=17.8,
     net_mj=16.9,
@@ -198,6 +205,17 @@ HOST = HostView(
     on_battery=True,
     canary_missed=6,
     canary_due=600,
+    pressure=0.0,
+    mhz=2_793.0,
+    temperature_c=47.0,
+    own_cpu=0.062,
+    own_memory_mb=82.0,
+    engine_cpu=0.24,
+    engine_memory_mb=310.0,
+    history=tuple(
+        MachineReading(at * 5 * SECOND, tuple(0.05 * (at % 8) + 0.08 * core for core in range(8)), 0.062, 0.24)
+        for at in range(17)
+    ),
 )
 
 LIVE = SessionView(header=HEADER, latency=LATENCY, timeline=TIMELINE, units=UNITS, power=NO_POWER, host=None, log=LOG)
@@ -233,7 +251,7 @@ DOUBTFUL = replace(
 EMPTY = SessionView(
     header=replace(HEADER, model="", units=(), rate_per_s=None, samples=0, elapsed_ns=0, chip=None, simulated=False),
     latency=LatencyView(None, 30 * SECOND, 0, (0,) * 60, 0.0, 1.0, 0, None, None, None, None, None),
-    timeline=TimelineView(30 * SECOND, SECOND // 2, (None,) * 60, None, 0, ()),
+    timeline=TimelineView(30 * SECOND, SECOND // 2, (), None),
     units=UnitsView((), 0.0, 1.0, ()),
     power=replace(NO_POWER, state=None, reason="", fix=""),
     host=None,
@@ -272,7 +290,12 @@ def hostile_view() -> SessionView:
     return SessionView(
         header=replace(HEADER, model=HOSTILE, chip=HOSTILE, units=(HOSTILE,), mode=HOSTILE, load=HOSTILE),
         latency=replace(LATENCY, unit=HOSTILE),
-        timeline=replace(TIMELINE, marks=((30, "\x1b"), (31, HOSTILE)), slots=(slot(2.0, 3.0),) * 60),
+        timeline=replace(
+            TIMELINE,
+            lanes=(replace(LANE, unit=HOSTILE, slots=(slot(2.0, 3.0),) * 60), replace(LANE, unit="\x1b")),
+            marks=(TimelineMark(30, "\x1b", "\x1b"), TimelineMark(31, HOSTILE, HOSTILE)),
+            loads=(TimelineLoad(3, 20, HOSTILE, begins=True, ends=True),),
+        ),
         units=replace(UNITS, rows=rows, absent=((HOSTILE, HOSTILE),)),
         power=replace(
             POWER,
@@ -283,10 +306,10 @@ def hostile_view() -> SessionView:
             fix=HOSTILE,
             thermal=HOSTILE,
             flags=(HOSTILE,),
-            clusters=(Cluster(name=HOSTILE, mhz=1.0, busy=1.0),),
+            clusters=(ClusterRow(HOSTILE, 1.0, 1.0),),
         ),
         host=HOST,
-        log=(LogEntry(t=0, level=HOSTILE, text=HOSTILE), LogEntry(t=1, level="error", text=HOSTILE)),
+        log=(LogLine(t=0, level=HOSTILE, words=HOSTILE), LogLine(t=1, level="error", words=HOSTILE)),
     )
 
 
@@ -351,6 +374,7 @@ class Told:
         StudyOffer("layers", "time by layer"),
         StudyOffer("sweep", "what larger batches give"),
     )
+    left_ns: int | None = None
     asking: AccessRequest = field(default_factory=lambda: AccessRequest(("true",), "access to power figures"))
 
     def _note(self, *call: object) -> None:
@@ -388,6 +412,12 @@ class Told:
     def end_load(self) -> None:
         self._note("end_load")
 
+    def measure_without_load(self) -> None:
+        self._note("measure_without_load")
+
+    def without_load_left_ns(self) -> int | None:
+        return self.left_ns
+
     def studies(self) -> tuple[StudyOffer, ...]:
         return self.asked
 
@@ -424,6 +454,9 @@ class Told:
 
     def next_spike(self, direction: int) -> None:
         self._note("next_spike", direction)
+
+    def read_earlier_log(self) -> None:
+        self._note("read_earlier_log")
 
     def select(self, direction: int) -> None:
         self._note("select", direction)

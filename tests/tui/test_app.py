@@ -20,6 +20,7 @@ from hettop.tui.feed import Notice
 from hettop.tui.panels.histogram import plot_columns
 from hettop.tui.panels.panel import inner_size
 from hettop.tui.panels.power import PowerPanel
+from hettop.tui.panels.timeline import GUTTER
 from tests.tui.fakes import (
     DOUBTFUL,
     EMPTY,
@@ -64,7 +65,9 @@ async def test_the_view_is_asked_for_the_columns_there_are() -> None:
         size = app.query_one("#panel-1").size
         request = feed.requests[-1]
         assert request.histogram_columns == 2 * plot_columns(inner_size(size.width, size.height)[0])
-        assert 2 * request.timeline_slots == request.histogram_columns
+        timeline = app.query_one("#panel-2").size
+        # two slots of braille dots in a cell
+        assert request.timeline_slots == 2 * (inner_size(timeline.width, timeline.height)[0] - GUTTER)
         assert request.unit is None
         assert request.now_ns == HEADER.elapsed_ns
 
@@ -142,11 +145,11 @@ async def test_the_power_panel_grows_when_power_comes_and_shrinks_when_it_goes()
     async with running(feed, size=(120, 50)) as (app, pilot):
         panel = app.query_one(PowerPanel)
         without = panel.size.height
-        for shown, lines in ((POWERED, 8), (LIVE, without - 2)):
+        for shown, lines in ((POWERED, 11), (LIVE, without - 2)):
             feed.shown = shown
             app.frame()
             await settled(pilot)
-            assert panel.size.height == 2 + lines  # four rails, energy, three clusters, within a frame
+            assert panel.size.height == 2 + lines  # three rails of two lines, sum, energy, three clusters, in a frame
 
 
 @pytest.mark.parametrize("size", [(1, 1), (20, 5)])
@@ -183,7 +186,7 @@ async def test_a_click_on_a_row_of_a_replay_looks_at_its_unit() -> None:
 async def test_a_click_beside_the_rows_does_nothing() -> None:
     feed = FakeFeed()
     async with running(feed) as (app, pilot):
-        heading = next(y for y, line in enumerate(screen_text(app).splitlines()) if "Δ best" in line)
+        heading = next(y for y, line in enumerate(screen_text(app).splitlines()) if "Δ mean" in line)
         await pilot.click(offset=(10, heading))
         await settled(pilot)
     assert feed.told.calls == []

@@ -186,7 +186,7 @@ async def test_the_first_look_is_explained_and_a_key_closes_it_and_does_what_it_
     async with running(feed, preferences=preferences) as (app, pilot):
         text = screen_text(app)
         assert "Welcome to hettop" in text
-        assert "3 units" in text, "what it explains is to be seen"
+        assert "2 timeline" in text, "what it explains is to be seen"
         assert "SIMULATED" in text
         await pilot.press("i")
         await settled(pilot)
@@ -277,7 +277,8 @@ async def test_the_palette_has_every_key_and_does_what_it_does() -> None:
         named = {f"{key.words[:1].upper()}{key.words[1:]}  {key.display}" for key in app.keys if key.id != "palette"}
         also = {"CPU_AND_NE": " (ANE)"}
         units = {f"Measure on {row.unit}{also.get(row.unit, '')}" for row in LIVE.units.rows}
-        assert set(offered) == named | units | {f"Theme {name}" for name in app.theme_names}
+        themes = {f"Theme {name}" for name in app.theme_names}
+        assert set(offered) == named | units | themes | {"Messages: show the last ones again"}
         await pilot.press("ctrl+p")
         await settled(pilot)
         await pilot.press(*"interleaveall")

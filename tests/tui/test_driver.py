@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import select
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
+from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 from textual.events import Key, MouseScrollDown, Paste
 from textual.message import Message
 
-from hettop.tui.driver import KEYS_PER_S, TYPED_KEYS, InputDecoder, TerminalDriver
+from hettop.tui.driver import KEYS_PER_S, LEAVE_SCREEN, TYPED_KEYS, InputDecoder, TerminalDriver
 
 WHEEL = b"\x1b[<65;10;10M"
 
@@ -122,3 +126,73 @@ def test_after_the_loop_a_stop_stops_at_once_and_a_continuation_does_nothing(mon
     driver._sigtstp_application()
     driver._sigcont_application()
     assert sent == [signal.SIGSTOP]
+
+
+class Loop:
+    """Keeps what is to be called later."""
+
+    def __init__(self) -> None:
+        self.later: list[Callable[[], None]] = []
+
+    def call_later(self, _seconds: float, callback: Callable[[], None]) -> None:
+        self.later.append(callback)
+
+
+@pytest.fixture
+def deaf(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[TerminalDriver, Loop, int]]:
+    """A driver that draws on a terminal whose other end is read by the test alone."""
+    ours, theirs = pty.openpty()
+    os.set_blocking(ours, False)
+    driver, loop = TerminalDriver.__new__(TerminalDriver), Loop()
+    driver._loop = loop  # type: ignore[assignment]
+    driver._file = os.fdopen(theirs, "w")
+    driver._writer_thread = WriterThread(driver._file)
+    driver._writer_thread.start()
+    driver._drawing = True
+    yield driver, loop, ours
+    if driver._writer_thread.is_alive():
+        driver._discard_output(driver._writer_thread)
+    os.close(ours)
+
+
+def read_all(descriptor: int) -> bytes:
+    """What there is to read until nothing comes any more."""
+    found = b""
+    while select.select([descriptor], [], [], 0.2)[0]:
+        found += os.read(descriptor, 1 << 16)
+    return found
+
+
+FRAME = "x" * 20_000
+
+
+def test_a_terminal_that_does_not_read_misses_frames_and_gets_a_whole_one_when_it_reads(
+    deaf: tuple[TerminalDriver, Loop, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver, loop, terminal = deaf
+    repainted: list[str] = []
+    monkeypatch.setattr(driver, "_repaint", lambda: repainted.append("all"))
+    for _ in range(10 * MAX_QUEUED_WRITES):
+        driver.write(FRAME)  # none of these waits, or the test would never end
+    assert len(loop.later) == 1
+    loop.later.pop()()
+    assert (repainted, len(loop.later)) == ([], 1), "it still does not read: look again later"
+    assert len(read_all(terminal)) <= (MAX_QUEUED_WRITES + 2) * len(FRAME)
+    loop.later.pop()()
+    assert (repainted, loop.later) == (["all"], [])
+    driver.write("next")
+    assert read_all(terminal).endswith(b"next")
+
+
+def test_a_driver_ends_although_the_terminal_does_not_read_and_leaves_it_usable(
+    deaf: tuple[TerminalDriver, Loop, int],
+) -> None:
+    driver, _, terminal = deaf
+    for _ in range(2 * MAX_QUEUED_WRITES):
+        driver.write(FRAME)
+    driver._drawing = False
+    driver.write("the last words")
+    driver.close()
+    assert driver._writer_thread is not None
+    assert not driver._writer_thread.is_alive(), "what is printed now would wait for it"
+    assert read_all(terminal).endswith(LEAVE_SCREEN)

@@ -61,6 +61,7 @@ IN_SCOPE = {
     "screen verdict": Before(keys=("v",)),
     "screen spikes": Before(keys=("s",)),
     "screen studies": Before(keys=("y",)),
+    "screen tokens": Before(keys=("A",)),
     "HelpScreen": Before(keys=("question_mark",)),
     "AskingScreen": Before(keys=("m",)),
     "ThemeScreen": Before(keys=("T",)),
@@ -129,7 +130,7 @@ def seen(app: HettopApp, feed: FakeFeed) -> tuple[object, ...]:
         [type(screen) for screen in app.screen_stack] if app.is_running else [],
         list(feed.told.calls),
         request and (request.window_ns, request.unit),
-        len(app._notifications),
+        app.notices.added,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from hettop.errors import HettopError
+from hettop.tui.constants import WHOLE_SESSION_S
 from hettop.tui.keys import applicable, bindings, grouped, hinted
 from tests.tui.fakes import FAILED, LIVE, REPLAY, SECOND, UNITS, FakeFeed, row
 from tests.tui.screens import running, screen_text, settled
@@ -192,11 +193,12 @@ async def test_the_time_window_grows_and_shrinks_within_its_steps() -> None:
     feed = FakeFeed()
     async with running(feed) as (_, pilot):
         seen = []
-        for key in ("plus", "plus", "minus", "minus", "minus", "minus"):
+        for key in ("plus", "plus", "plus", "minus", "minus", "minus", "minus", "minus"):
             await pilot.press(key)
             await settled(pilot)
             seen.append(feed.requests[-1].window_ns // SECOND)
-    assert seen == [60, 60, 30, 10, 5, 5]
+    # The session lasts 83 s: beyond a minute there is all of it.
+    assert seen == [60, WHOLE_SESSION_S, WHOLE_SESSION_S, 60, 30, 10, 5, 5]
 
 
 async def test_panels_are_focused_by_number_and_tab() -> None:

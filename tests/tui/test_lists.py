@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hettop.events import LogEntry
+from hettop.session.views.structs import LogLine
 from hettop.tui.listing import Order, SortKey, matches, next_order, ordered, toggled_order
 from tests.tui.fakes import EMPTY, LIVE, REPLAY, SECOND, UNITS, FakeFeed, row
 from tests.tui.screens import running, screen_text, settled
@@ -16,9 +16,9 @@ from tests.tui.test_spikes_screen import SPIKES, VIEW, spike
 EVENTS = replace(
     LIVE,
     log=(
-        *(LogEntry(t=n * SECOND, level="info", text=f"event {n}") for n in range(60)),
-        LogEntry(t=60 * SECOND, level="warning", text="spike 6.50 ms CPU_AND_NE", kind="spike"),
-        *(LogEntry(t=(61 + n) * SECOND, level="info", text=f"late event {n}") for n in range(40)),
+        *(LogLine(t=n * SECOND, level="info", words=f"event {n}") for n in range(60)),
+        LogLine(t=60 * SECOND, level="warning", words="spike 6.50 ms CPU_AND_NE", kind="spike"),
+        *(LogLine(t=(61 + n) * SECOND, level="info", words=f"late event {n}") for n in range(40)),
     ),
 )
 NAMES = ("CPU_AND_NE", "CPU_AND_GPU", "CPU_ONLY", "ALL")
@@ -195,7 +195,7 @@ async def test_units_are_sorted_by_each_column_in_turn_and_the_heading_shows_whi
         assert " unit↑" in screen_text(app)
         await pilot.press("S", "S")
         await settled(pilot)
-        assert " mean↑" in screen_text(app)
+        assert " P50↑" in screen_text(app)
         assert units_in_order(screen_text(app)) == ["CPU_AND_NE", "CPU_AND_GPU", "CPU_ONLY"]
 
 
@@ -203,11 +203,11 @@ async def test_a_click_on_a_heading_sorts_and_again_reverses_and_chooses_no_unit
     feed = FakeFeed()
     async with running(feed, size=(80, 24)) as (app, pilot):
         lines = screen_text(app).splitlines()
-        y = next(y for y, line in enumerate(lines) if " mean " in line)
+        y = next(y for y, line in enumerate(lines) if "Δ mean" in line)
         for _ in range(2):
-            await pilot.click(offset=(lines[y].index("mean") + 1, y))
+            await pilot.click(offset=(lines[y].index("P50") + 1, y))
             await settled(pilot)
-        assert " mean↓" in screen_text(app)
+        assert " P50↓" in screen_text(app)
         assert units_in_order(screen_text(app))[0] == "CPU_ONLY"
     assert feed.told.calls == []
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from textual.events import Key
 
 from hettop.report.terminal.lines import text_of
+from hettop.session.views.contrast import ContrastView, Estimate, LoadFigures, UnitContrast
 from hettop.session.views.structs import ConditionRow
 from hettop.tui.feed import LoadDial
 from hettop.tui.screens.load import condition_lines
@@ -161,3 +162,45 @@ def test_no_change_is_shown_of_too_few_samples() -> None:
     shown = [text_of(line) for line in condition_lines(rows, 118)[1:5]]
     assert ["+100%" in line for line in shown] == [False, True, False, False]
     assert shown[3].rstrip().endswith("n/a")
+
+
+async def test_b_measures_without_load_while_one_is_active() -> None:
+    feed = FakeFeed(replace(LIVE, conditions=ROWS, header=replace(LIVE.header, load="cpu:4")))
+    async with running(feed) as (app, pilot):
+        await pilot.press("l", "b")
+        await settled(pilot)
+        assert "b without load" in screen_text(app).splitlines()[-1]
+        feed.told.left_ns = 4_200_000_000
+        app.frame()
+        await settled(pilot)
+        assert "measuring without load, about 5 s left; then the load" in screen_text(app)
+    assert feed.told.calls == [("measure_without_load",)]
+
+
+async def test_a_unit_that_was_not_measured_without_load_is_offered_that() -> None:
+    view = ContrastView("cpu:4", (UnitContrast("CPU_AND_NE", None, None),), "CPU_AND_NE")
+    feed = FakeFeed(replace(LIVE, contrast=view, header=replace(LIVE.header, load="cpu:4")))
+    async with running(feed) as (app, pilot):
+        await pilot.press("l")
+        await settled(pilot)
+        assert 58 in [request.contrast_columns for request in feed.requests]
+        text = " ".join(row[60:118].strip() for row in screen_text(app).splitlines())
+        assert "CPU_AND_NE has not been measured without load: b measures it, then the load returns" in text
+
+
+def test_the_change_has_room_whatever_the_width() -> None:
+    for width in range(48, 80):
+        assert text_of(condition_lines(ROWS, width)[0]).rstrip().endswith("P90 change"), width
+        assert text_of(condition_lines(ROWS, width)[2]).rstrip().endswith("↑ +130%"), width
+
+
+async def test_without_any_load_the_viewed_units_distribution_is_shown_alone() -> None:
+    idle = UnitContrast("CPU_AND_NE", LoadFigures(100, (Estimate(2.0),) * 3, 500.0, Estimate(None)), None)
+    view = ContrastView(None, (idle,), "CPU_AND_NE", 1.0, 3.0, (0.0, 1.0, 0.5))
+    async with running(FakeFeed(replace(LIVE, contrast=view, conditions=ROWS[:1]))) as (app, pilot):
+        await pilot.press("l")
+        await settled(pilot)
+        text = screen_text(app)
+        assert "CPU_AND_NE ms  ░ without load" in text
+        assert "█ cpu" not in text
+        assert "P90 change" in text

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hettop.events import LogEntry
+from hettop.events import Advice
 from hettop.report.terminal.glyphs import to_ascii
 from hettop.report.terminal.lines import Line, text_of, width_of
-from hettop.session.views.structs import SessionView
+from hettop.session.views.structs import LogLine, SessionView
 from hettop.tui.feed import RecordingStatus
 from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.events import EventLine, EventsPanel, entry_lines
@@ -24,7 +24,7 @@ from hettop.tui.panels.panel import Panel
 from hettop.tui.panels.power import PowerPanel
 from hettop.tui.panels.scrub import moment_at, scrub_line
 from hettop.tui.panels.timeline import TimelinePanel
-from hettop.tui.panels.unit_table import Pointing, arrange, draw_units
+from hettop.tui.panels.unit_table import Pointing, arrange, details_of, draw_units
 from hettop.tui.panels.units import UnitsPanel
 from tests.tui.fakes import (
     DOUBTFUL,
@@ -37,6 +37,7 @@ from tests.tui.fakes import (
     RECORDING,
     REPLAY,
     SECOND,
+    TIMELINE,
     UNITS,
     frame_state,
     hostile_view,
@@ -166,24 +167,37 @@ class TestFrame:
 
 
 class TestTimeline:
-    def test_the_title_reports_glyphs_threshold_and_spikes(self) -> None:
-        assert (
-            "timeline · 2 spikes · █ max ▒ P90 per 0.5 s · threshold ┄ 4.00 ms"
-            in drawn(TimelinePanel, frame_state(), 90, 8)[0]
+    def test_the_title_reports_window_spikes_and_glyphs(self) -> None:
+        rows = drawn(TimelinePanel, frame_state(), 90, 8)
+        assert "timeline ms · last 30 s · ▲ 2 spikes in this window · ⢕ P50 ⣿ P90 ⠁ max per 0.5 s" in rows[0]
+        assert "┄ spike threshold 4.00 ms" in rows[-1]
+
+    def test_in_blocks_there_is_no_p50(self) -> None:
+        blocks = replace(frame_state(), braille=False)
+        assert "▲ 2 spikes in this window · █ P90 ▔ max per 0.5 s" in drawn(TimelinePanel, blocks, 90, 8)[0]
+
+    def test_a_window_of_the_history_names_its_cells(self) -> None:
+        long = replace(
+            TIMELINE, window_ns=40 * 60 * SECOND, cells_ns=(16 * SECOND, 64 * SECOND), whole=True, budget_ms=5.0
         )
+        rows = drawn(TimelinePanel, frame_state(replace(LIVE, timeline=long)), 120, 8)
+        assert "whole session, 40 min · ▲ 2 spikes in this window · ⢕ P50 ⣿ P90 ⠁ max per 16 s to 64 s" in rows[0]
+        assert "┄ spike threshold 4.00 ms · ━ budget 5.00 ms" in rows[-1]
 
     def test_one_spike_is_not_two(self) -> None:
         one = replace(LIVE, timeline=replace(LIVE.timeline, spikes=1))
-        assert "· 1 spike ·" in drawn(TimelinePanel, frame_state(one), 90, 8)[0]
+        assert "· ▲ 1 spike in this window ·" in drawn(TimelinePanel, frame_state(one), 90, 8)[0]
 
 
 class TestUnits:
     def test_a_row_per_unit_with_its_numbers(self) -> None:
         text = units_text(LIVE, 120, 5)
-        assert text[0].split()[:11] == ["unit", "n", "mean", "P90", "min", "max", "std", "inf/s", "Δ", "best", "spikes"]
+        titles = ["unit", "n", "mean", "P50", "P90", "P99", "min", "max", "std", "inf/s", "Δ", "mean", "spikes"]
+        assert text[0].split()[:13] == titles
         assert "4,210" in text[1]
-        # mean 2.2: P90 2.2 x 1.06, minimum x .95, maximum x 2.7, 1000 / 2.2 a second
-        assert text[1].split()[3:11] == ["2.20", "2.33", "2.09", "5.94", "0.190", "455", "best", "3"]
+        # mean 2.2: P50 2.2 x .99, P90 x 1.06, P99 x 1.3, minimum x .95, maximum x 2.7, 1000 / 2.2 a second
+        figures = ["2.20", "2.18", "2.33", "2.86", "2.09", "5.94", "0.190", "455", "best", "3"]
+        assert text[1].split()[3:13] == figures
         assert "+44%" in text[2]
         assert "+126%" in text[3]
         assert text[4].split() == ["ALL", "loading"]
@@ -211,7 +225,7 @@ class TestUnits:
 
     def test_unmeasured_is_a_dash_never_zero(self) -> None:
         rows = draw_units(UNITS, 76, 12)[0]
-        assert text_of(rows[7]).split() == ["ALL", *["–"] * 8]
+        assert text_of(rows[7]).split() == ["ALL", *["–"] * 9]
 
     def test_units_that_cannot_run_here_are_named_with_the_reason(self) -> None:
         here = "ONNX Runtime runs on the CPU here"
@@ -229,22 +243,22 @@ class TestUnits:
 
     def test_narrow_screens_shorten_names_and_keep_the_important_columns(self) -> None:
         assert units_text(LIVE, 40, 5)[:2] == [
-            "  unit        n   mean    P90  Δ best",
-            "▶ NE      4,210   2.20   2.33    best",
+            "  unit       n   P50   P90   P99  Δ mean",
+            "▶ NE     4,210  2.18  2.33  2.86    best",
         ]
 
     def test_energy_has_columns_once_there_is_any(self) -> None:
         heading, ne, gpu, *_, last = units_text(POWERED, 140, 5)
-        assert heading.split()[8:12] == ["Δ", "best", "mJ/inf", "inf/J"]
-        assert ne.split()[10:12] == ["5.50", "182"]  # 1000 / 5.5
-        assert gpu.split()[9:11] == ["17.8", "56.2"]
+        assert heading.split()[10:14] == ["mJ/inf", "inf/J", "Δ", "mean"]
+        assert ne.split()[11:13] == ["5.50", "182"]  # 1000 / 5.5
+        assert gpu.split()[10:12] == ["17.8", "56.2"]
         assert last.split() == ["ALL", "loading"]
         assert "mJ" not in units_text(LIVE, 140, 5)[0]
 
     def test_energy_of_a_unit_that_was_not_covered_is_n_a(self) -> None:
         rows = (POWERED.units.rows[0], replace(POWERED.units.rows[1], energy_mj=None))
         text = units_text(replace(POWERED, units=replace(UNITS, rows=rows)), 140, 5)
-        assert text[2].split()[9:11] == ["n/a", "n/a"]
+        assert text[2].split()[10:12] == ["n/a", "n/a"]
 
     def test_a_unit_whose_answers_differ_is_marked_at_every_width_and_never_the_best(self) -> None:
         for width in (24, 40, 76, 140):
@@ -271,12 +285,55 @@ class TestUnits:
 
     def test_details_that_were_opened_stand_there_without_room_to_spare(self) -> None:
         opened = draw_units(DOUBTFUL.units, 120, 8, Pointing(opened="CPU_AND_NE")).lines
-        assert text_of(opened[2]).strip() == DOUBTFUL.units.rows[0].details[0]
+        assert [text_of(each).strip() for each in opened[2:4]] == ["running on NE", DOUBTFUL.units.rows[0].details[0]]
 
-    def test_the_violin_takes_what_is_left(self) -> None:
-        assert arrange(120, 5, 4).violin == 120 - 2 - 12 - 64 - 2
-        assert arrange(76, 12, 4).own_line
-        assert arrange(40, 5, 4).violin == 0
+    def test_opened_details_say_in_words_what_the_figures_leave_open(self) -> None:
+        slow = row("CPU_ONLY", 8.8, p99_ms=None, p99_needs=1_042, missed=0.125)
+        text = [text for text, _ in details_of(slow, 76, opened=True)]
+        assert text == [
+            "paused",
+            "mean 8.80 ms, 4.00 times the best",
+            "P99 n/a: needs 1,042 more samples",
+            "12% of the paced calls missed the budget",
+        ]
+        assert not details_of(slow, 76), "only where they were opened"
+
+    def test_the_violin_takes_what_the_columns_leave(self) -> None:
+        # The marker, the name and the columns: eight figures of 6, inf/s 7, the difference 8, spikes 7.
+        assert arrange(120, 5, UNITS.rows).violin == 120 - 2 - 12 - 8 * 6 - 7 - 8 - 7 - 2
+        # Here n, P50, P90, P99 and the maximum, inf/s and the difference; mean, std and spikes give way to the violin.
+        assert arrange(76, 5, UNITS.rows).violin == 76 - 2 - 12 - 5 * 6 - 7 - 8 - 2
+        assert arrange(76, 12, UNITS.rows).own_line
+        assert not arrange(76, 12, UNITS.rows, details=3).own_line, "opened details take the lines"
+        assert arrange(40, 5, UNITS.rows).violin == 0
+
+    def test_a_row_with_all_its_figures_fits_the_main_column_of_120_cells(self) -> None:
+        paced = tuple(replace(each, missed=0.0 if each.n else None) for each in POWERED.units.rows)
+        text = units_text(replace(POWERED, units=replace(UNITS, rows=paced)), 75, 5)
+        titles = ["unit", "n", "P50", "P90", "P99", "max", "inf/s", "mJ/inf", "Δ", "mean", "missed"]
+        assert text[0].split() == titles
+        assert text[3].split() == [*["CPU_ONLY", "4,210", "4.93", "5.28", "6.47", "13.4", "201", "31.0", "+126%", "0%"]]
+
+    def test_a_share_of_missed_calls_is_in_the_ink_of_what_is_slow(self) -> None:
+        rows = (row("CPU_ONLY", 5.0, missed=0.25), row("ALL", 4.0, missed=0.0))
+        first, second = draw_units(replace(UNITS, rows=rows), 120, 3).lines[1:]
+        assert ("    25%", "high") in first
+        assert ("     0%", "text") in second
+
+    def test_a_column_grows_with_its_longest_figure(self) -> None:
+        small = row("ALL", 0.0805)
+        heading, figures = units_text(replace(LIVE, units=replace(UNITS, rows=(small,))), 76, 2)
+        assert figures.split()[1:4] == ["4,210", "0.0797", "0.0853"]
+        assert heading.index("P50") + 3 == figures.index("0.0797") + 6, "the title ends where the figure does"
+
+    def test_what_is_proven_so_far_is_a_line_beneath(self) -> None:
+        advice = Advice(t=0, load="none", unit="CPU_AND_NE", over="CPU_ONLY", p90_ns=674_000, over_p90_ns=2_630_000)
+        view = replace(LIVE, units=replace(UNITS, advice=advice))
+        words = "proven so far: CPU_AND_NE is faster than CPU_ONLY, P90 0.674 and 2.63 ms (95%)"
+        assert units_text(view, 100, 6)[5] == words
+        assert words not in units_text(view, 100, 5), "rows come first"
+        withdrawn = replace(LIVE, units=replace(UNITS, advice=Advice(t=0, load="none")))
+        assert "proven" not in "\n".join(units_text(withdrawn, 100, 8))
 
 
 class TestEvents:
@@ -295,8 +352,8 @@ class TestEvents:
         assert [line[:8] for line in text] == ["00:40.01", "00:52.77"]
 
     def test_only_errors_colour_their_words(self) -> None:
-        (warning,) = entry_lines(LogEntry(t=0, level="warning", text="spike"), 40)
-        (error,) = entry_lines(LogEntry(t=0, level="error", text="failed"), 40)
+        (warning,) = entry_lines(LogLine(t=0, level="warning", words="spike"), 40)
+        (error,) = entry_lines(LogLine(t=0, level="error", words="failed"), 40)
         assert ("spike", "text") in warning
         assert ("failed", "error") in error
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from hettop.events import Failure, LogEntry
+from hettop.events import Failure
 from hettop.report.terminal.lines import text_of
-from hettop.session.views.structs import SessionView
+from hettop.session.views.structs import LogLine, SessionView
 from hettop.tui.app import HettopApp
 from hettop.tui.dialogs import LEGEND
 from hettop.tui.keys import KEYS
@@ -19,7 +19,7 @@ from tests.tui.screens import running, screen_text, settled
 
 FIRST_DETAIL = DOUBTFUL.units.rows[0].details[0]
 MANY = replace(LIVE, units=replace(UNITS, rows=tuple(row(f"CPU_ONLY@{n}", 5.0 + n, active=n == 2) for n in range(30))))
-CHATTY = replace(LIVE, log=tuple(LogEntry(t=n * SECOND, level="info", text=f"event {n}") for n in range(60)))
+CHATTY = replace(LIVE, log=tuple(LogLine(t=n * SECOND, level="info", words=f"event {n}") for n in range(60)))
 
 
 def under_cursor(app: HettopApp) -> list[str]:

@@ -7,17 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from hettop.events import Cluster
 from hettop.report.terminal.lines import text_of, width_of
-from hettop.session.views.machine import PowerView
+from hettop.session.views.machine import ClusterRow, PowerView
 from hettop.tui.panels.header import header_line
-from hettop.tui.panels.power import PowerPanel, draw_power
-from tests.tui.fakes import HOSTILE, LIVE, NO_POWER, POWER, POWERED, FakeFeed, frame_state, rail
+from hettop.tui.panels.power import Drawing, PowerPanel, draw_power, large_power
+from tests.tui.fakes import HOSTILE, LIVE, NO_POWER, POWER, POWERED, FakeFeed, frame_state, rail, row
 from tests.tui.screens import running, screen_text, settled
 
 
 def shown(view: PowerView, width: int) -> list[str]:
-    return [text_of(row).rstrip() for row in draw_power(view, width)]
+    return [text_of(row).rstrip() for row in draw_power(view, Drawing(width))]
 
 
 def test_rails_their_sum_energy_and_clusters_stand_below_each_other() -> None:
@@ -111,7 +110,7 @@ def test_rails_whose_source_said_nothing_of_itself_are_not_being_looked_for() ->
 
 
 def test_a_cluster_that_reports_no_clock_is_n_a() -> None:
-    unknown = replace(POWER, clusters=(Cluster(name="P-Cluster", mhz=None, busy=None),), gpu=None)
+    unknown = replace(POWER, clusters=(ClusterRow("P-Cluster", None, None),))
     assert shown(unknown, 40)[-1].split() == ["P", "n/a", "n/a"]
 
 
@@ -125,7 +124,7 @@ def test_hostile_words_stay_words() -> None:
 @pytest.mark.parametrize("width", [0, 1, 4, 12, 20, 33, 80])
 def test_lines_are_never_wider_than_the_panel(width: int) -> None:
     for view in (POWER, NO_POWER, replace(POWER, state="failed", reason="it stood still")):
-        assert all(width_of(row) <= width for row in draw_power(view, width))
+        assert all(width_of(row) <= width for row in draw_power(view, Drawing(width)))
 
 
 async def test_a_zoomed_panel_asks_for_as_many_slots_as_it_draws() -> None:
@@ -133,8 +132,87 @@ async def test_a_zoomed_panel_asks_for_as_many_slots_as_it_draws() -> None:
     async with running(feed) as (_, pilot):
         await pilot.press("5", "z")
         await settled(pilot)
-        # 120 cells less the frame, the name, three numbers and a blank.
-        assert feed.requests[-1].power_slots == 120 - 4 - 5 - 3 * 6 - 1
+        # Two dots a cell of 120 less the frame, the numbers and the axis with its labels.
+        assert feed.requests[-1].power_slots == 2 * (120 - 4 - 34 - 6)
+
+
+def test_two_lines_per_rail_are_a_curve_on_an_axis_in_watts() -> None:
+    # 12 W is the highest value: the axis ends there. Values stand in the middle of their slots, two dots wide each.
+    flat = replace(rail("cpu", 12.0, 6.0, 12.0), slots=(12.0,) * 8)
+    low = replace(rail("ane", 0.0, 0.0, 0.0), slots=(0.0,) * 8)
+    view = replace(POWER, rails=(flat, low), estimate=None, top_w=12.0, clusters=(), energy_mj=None)
+    text = [text_of(row) for row in draw_power(view, Drawing(5 + 6 + 6 + 8, rail_rows=2))]
+    assert text == [
+        "CPU    12.0   12┤⠈⠉⠉⠉⠉⠉⠉⠉",
+        "               0┤        ",
+        "ANE    0.00   12┤        ",
+        "               0┤⢀⣀⣀⣀⣀⣀⣀⣀",
+    ]
+    blocks = [text_of(row) for row in draw_power(view, Drawing(25, rail_rows=2, braille=False))]
+    assert [text[17:] for text in blocks] == ["████████", "████████", "        ", "▁▁▁▁▁▁▁▁"]
+
+
+@pytest.mark.parametrize(("lines", "each"), [(37, 1), (38, 2), (56, 3)])
+async def test_taller_screens_have_taller_curves(lines: int, each: int) -> None:
+    async with running(FakeFeed(POWERED), size=(120, lines)) as (app, _):
+        shown = [line[78:] for line in screen_text(app).splitlines()]
+    cpu, gpu = (next(y for y, text in enumerate(shown) if f"│ {name} " in text) for name in ("CPU", "GPU"))
+    assert gpu - cpu == each
+
+
+def test_the_sum_stands_below_the_curves_and_begins_where_they_do() -> None:
+    text = [text_of(row) for row in draw_power(POWER, Drawing(40, rail_rows=2))]
+    assert text[6].startswith("sum    7.57 ")
+    assert len(text[6]) == 40
+    assert text[6][:17].endswith("     "), "as wide as the axis above it"
+
+
+def test_energy_per_inference_of_every_unit_stands_in_one_place() -> None:
+    rows = (
+        row("CPU_AND_NE", 2.2, energy_mj=5.5, net_mj=4.2, active=True),
+        row("CPU_AND_GPU", 3.1, energy_mj=17.8),
+        row("CPU_ONLY", 5.0, energy_lacking="power samples cover 12% of it"),
+        row("ALL", state="loading"),
+    )
+    text = [text_of(line).rstrip() for line in draw_power(POWER, Drawing(37), rows)]
+    assert text[4:8] == [
+        "mJ/inf (net) NE 5.50 (4.20)  GPU 17.8",
+        "             CPU n/a",
+        "n/a: power samples cover 12% of it",
+        "E       17% 1.21 GHz " + "█" * 3,
+    ]
+    gross = [text_of(line).rstrip() for line in draw_power(POWER, Drawing(60), rows[1:3])]
+    assert "mJ/inf GPU 17.8  CPU n/a" in gross
+    assert not any("mJ/inf" in text for text in shown(NO_POWER, 60)), "nothing without power"
+
+
+def zoomed(view: PowerView, width: int = 120, height: int = 36) -> list[str]:
+    rows = (row("CPU_AND_NE", 2.2, energy_mj=5.0, net_mj=4.0, active=True), row("CPU_ONLY", 5.0, energy_lacking="why"))
+    return [text_of(line).rstrip() for line in large_power(view, rows, 30_000_000_000, (width, height), braille=True)]
+
+
+def test_the_zoomed_panel_has_totals_an_axis_for_each_curve_and_energy_by_unit() -> None:
+    whole = replace(POWER, estimate=replace(rail("sum", 7.57, 7.3, 9.8), energy_j=604.0, covered_ns=82_000_000_000))
+    text = zoomed(whole)
+    assert text[0].split()[:4] == ["now", "mean", "peak", "J"]
+    assert text[1].split()[:6] == ["CPU", "1.31", "1.20", "2.40", "n/a", "10┤"]
+    heads = [line.split()[0] for line in text if "┤" in line and not line.startswith(" ")]
+    assert heads == ["CPU", "GPU", "ANE", "sum", "E", "P", "GPU"]
+    assert sum("100%┤" in line for line in text) == 3, "busy shares have an axis of their own"
+    assert any(line.startswith("604 J in 82 s of power samples since the start; idle baseline 0.20 W") for line in text)
+    below = [line.split() for line in text[-6:] if line]
+    assert ["mJ/inf", "net", "inf/J"] in below
+    assert ["CPU_AND_NE", "5.00", "4.00", "200"] in below  # 1000 / 5
+    assert ["CPU_ONLY", "n/a", "n/a", "n/a", "why"] in below
+    assert any(line.strip().startswith("-30 s ─") and line.endswith("─ now") for line in text)
+
+
+@pytest.mark.parametrize("size", [(0, 3), (24, 6), (76, 20), (196, 56)])
+def test_the_zoomed_panel_is_exactly_as_large_as_it_is_to_be(size: tuple[int, int]) -> None:
+    for view in (POWER, replace(POWER, capture=True), replace(POWER, state="failed", reason="it stood still")):
+        rows = large_power(view, (), 30_000_000_000, size, braille=False)
+        assert len(rows) == size[1]
+        assert all(width_of(row) <= size[0] for row in rows)
 
 
 async def test_the_real_machine_is_distinguished_from_the_simulated_one() -> None:

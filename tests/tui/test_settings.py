@@ -103,7 +103,7 @@ async def test_what_cannot_be_saved_is_an_error_on_the_screen() -> None:
         assert "cannot write config.toml" in " ".join(screen_text(app).split())
         await pilot.press("P")
         await settled(pilot)
-        assert len(app._notifications) == 2
+        assert app.notices.added == 2
 
 
 async def test_nothing_behind_the_dialog_is_drawn() -> None:

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from hettop.report.terminal.lines import text_of
-from hettop.session.views.spikes import CauseRow, SpikeRow, SpikesView
+from hettop.session.views.spikes import CauseRow, SpikeRow, SpikesView, Surroundings
+from hettop.tui.constants import WHOLE_SESSION_S
 from hettop.tui.panels.timeline import draw_timeline
-from hettop.tui.screens.spikes import cause_lines, spike_lines
+from hettop.tui.screens.spikes import calls_chart, cause_lines, spike_lines, surroundings_lines
 from tests.tui.fakes import HOSTILE, LIVE, REPLAY, SECOND, TIMELINE, FakeFeed
 from tests.tui.screens import running, screen_text, settled
 
@@ -37,6 +38,7 @@ SPIKES = SpikesView(
         cause("load change", 0.0, 0.0, None),
     ),
     unwatched=("power sample taken",),
+    total=61,
 )
 VIEW = replace(LIVE, spikes=SPIKES)
 
@@ -49,7 +51,7 @@ async def test_s_opens_the_screen_and_asks_for_the_list() -> None:
         await settled(pilot)
         assert feed.requests[-1].spikes
         text = screen_text(app)
-    assert "40 recent spikes of all units · below: CPU_AND_NE, 61 · spike threshold 4.00 ms" in text
+    assert "61 spikes of all units, the last 40 listed · CPU_AND_NE 61 · spike threshold 4.00 ms" in text
     assert "01:20.00" in text
     assert "screen redraw, page fault" in text
     assert "▸ correlated" in text
@@ -94,15 +96,14 @@ async def test_end_goes_to_the_oldest_spike_and_home_to_the_newest() -> None:
         assert "▷ 01:20.00" in screen_text(app)
 
 
-async def test_a_spike_that_no_window_reaches_is_said_to_be_past() -> None:
+async def test_the_window_is_lengthened_until_it_reaches_the_spike() -> None:
     feed = FakeFeed(replace(VIEW, spikes=replace(SPIKES, rows=(spike(3, 9.0),))))
     async with running(feed, size=(120, 40)) as (app, pilot):
         await pilot.press("s")
         await settled(pilot)
         await pilot.press("enter")
         await settled(pilot)
-        assert "80 s ago" in screen_text(app)
-        assert feed.requests[-1].window_ns == 30 * SECOND
+        assert app.window_s == WHOLE_SESSION_S  # 83 s
 
 
 async def test_the_cursor_stays_on_its_spike_when_new_ones_come() -> None:
@@ -158,9 +159,9 @@ def test_what_a_file_calls_a_unit_cannot_move_the_cursor() -> None:
 
 
 def test_the_pointed_slot_has_a_line_and_a_foot() -> None:
-    lines = draw_timeline(replace(TIMELINE, pointed=5, marks=()), 67, 8)
-    column = 67 - 60 + 5
-    assert text_of(lines[-2])[column] == "▲"
+    lines = draw_timeline(replace(TIMELINE, pointed=5, marks=()), 42, 8)
+    column = 42 - 30 + 2  # two slots a cell
+    assert text_of(lines[-1])[column] == "▲"
     assert text_of(lines[0])[column] == "┊"
 
 
@@ -179,3 +180,54 @@ def test_events_of_a_simulated_session_are_said_to_be_real() -> None:
     for simulated in (True, False):
         text = " ".join(text_of(each) for each in cause_lines(SPIKES, 118, 20, simulated=simulated))
         assert (said in text) == simulated
+
+
+AROUND = Surroundings(
+    row=spike(79, 7.5, "screen redraw"),
+    slots=(1.0, None, 2.0, 8.0, 2.0, 4.0),
+    calls=5,
+    before_ms=2.0,
+    after_ms=2.5,
+    reason="",
+    verdicts=(("screen redraw", "correlated"), ("page fault", "not significant")),
+    happened=((-210_000_000, "load now cpu:2"),),
+    power=(("cpu", 1.34),),
+    thermal="Nominal",
+)
+
+
+def test_the_calls_around_a_spike_are_columns_from_0_to_the_slowest() -> None:
+    """Two rows have 16 steps for 8 ms: 1 ms is 2 of them, 2 ms are 4, 4 ms a full cell."""
+    drawn = [text_of(row).rstrip() for row in calls_chart(AROUND, 40, 3)]
+    assert drawn[0] == " 8.00 ms    █"
+    assert drawn[1] == "       0 ▂ ▄█▄█"
+    assert drawn[2].startswith("         -1 ↑ spike")
+
+
+def test_the_words_give_the_verdicts_what_happened_and_the_power() -> None:
+    text = [text_of(row).rstrip() for row in surroundings_lines(AROUND, 120, 10)]
+    assert text[0] == (
+        "the calls around it · CPU_AND_NE at 01:19.00, 7.50 ms, 5 calls within 1 s, median 2.00 ms before, "
+        "2.50 ms after"
+    )
+    assert text[-3:] == [
+        "at it       screen redraw: correlated; page fault: not significant",
+        "within 1 s  -0.21 s load now cpu:2",
+        "then        load none, CPU 1.34 W, thermal Nominal",
+    ]
+    lost = replace(AROUND, calls=0, reason="calls are known for the last minute only")
+    assert "n/a: calls are known for the last minute only" in text_of(calls_chart(lost, 60, 4)[0])
+
+
+async def test_the_screen_asks_for_what_is_around_the_spike_under_the_cursor() -> None:
+    feed = FakeFeed(replace(VIEW, spikes=replace(SPIKES, around=replace(AROUND, slots=AROUND.slots * 9))))
+    async with running(feed, size=(120, 40)) as (app, pilot):
+        await pilot.press("s")
+        await settled(pilot)
+        await pilot.press("down")
+        await settled(pilot)
+        assert feed.requests[-1].spike == (79 * SECOND, "CPU_AND_NE")
+        text = screen_text(app)
+    assert "the calls around it · CPU_AND_NE at 01:19.00" in text
+    assert "↑ spike" in text
+    assert "↑↓ spike" in text.splitlines()[-1]

@@ -72,7 +72,7 @@ async def test_which_study_is_chosen_is_reported_without_colour_and_moves_nothin
     async with running(feed_of(DONE, FAILED), size=(100, 30)) as (app, pilot):
         await pilot.press("y")
         await settled(pilot)
-        assert "╭─[layers✓] sweep✗  ─" in screen_text(app)
+        assert "╭─[layers✓] sweep✗ ─" in screen_text(app)
         await pilot.press("right")
         await settled(pilot)
         assert "╭─ layers✓ [sweep✗] ─" in screen_text(app)

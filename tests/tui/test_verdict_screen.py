@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from hettop.report.evidence import Bound, Evidence, UnitEvidence
 from hettop.tui.feed import VerdictPage
-from tests.tui.fakes import SECOND, FakeFeed
+from tests.tui.fakes import LIVE, SECOND, FakeFeed
 from tests.tui.screens import running, screen_text, settled
 
 
@@ -34,3 +37,23 @@ async def test_without_samples_it_says_what_to_do() -> None:
         await pilot.press("v")
         await settled(pilot)
         assert "i interleaves all units" in screen_text(app)
+    feed.shown = replace(LIVE, header=replace(LIVE.header, mode="interleave"))
+    async with running(feed) as (app, pilot):
+        await pilot.press("v")
+        await settled(pilot)
+        assert "i interleaves all units, for" not in screen_text(app)
+        assert "Nothing has been measured under this load yet." in screen_text(app)
+
+
+async def test_the_sentence_and_the_picture_come_first() -> None:
+    feed = FakeFeed()
+    row = UnitEvidence("CPU_AND_NE", (Bound(0.9, 2.33, 2.3, 2.4),), "")
+    feed.page = replace(feed.page, evidence=Evidence("CPU_AND_NE alone was measured.", (row,)))
+    async with running(feed, size=(100, 40)) as (app, pilot):
+        await pilot.press("v")
+        await settled(pilot)
+        rows = [each[2:98].rstrip() for each in screen_text(app).splitlines()]
+        assert rows[2] == "CPU_AND_NE alone was measured. i interleaves it with others, to compare them."
+        assert rows[4].startswith("NE  ")
+        assert rows[4].rstrip().endswith("P90 2.33 (2.30-2.40)")
+        assert any(each.startswith("load none; thermal state") for each in rows[5:])

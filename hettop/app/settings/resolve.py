@@ -157,7 +157,7 @@ def shown(value: Any) -> str:
     return clean(str(value), 60) if isinstance(value, int) else f"a {type(value).__name__}"
 
 
-REMEMBERED = ("theme", "layout.hidden", "layout.zoomed")
+REMEMBERED = ("theme", "layout.hidden", "layout.zoomed", "layout.preset")
 _INTRODUCED = "introduced"
 _LARGEST_BYTES = 20_000
 
@@ -297,6 +297,7 @@ def preferences(user: UserSettings) -> Preferences:
         window_s=settings["window"],
         hidden=settings["layout.hidden"],
         zoomed=settings["layout.zoomed"],
+        preset=settings["layout.preset"],
         keymap=keymap.keys,
         theme_folder=user.places.themes,
         introduce=user.introduce,

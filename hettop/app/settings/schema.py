@@ -12,7 +12,7 @@ from typing import Any
 
 from hettop.compute_units import CORE_ML_UNITS
 from hettop.sources.power.names import FILE, NONE, SOURCES
-from hettop.tui.constants import CHARTS, DEFAULT_WINDOW_S, PANELS, WINDOWS_S
+from hettop.tui.constants import CHARTS, DEFAULT_WINDOW_S, PANELS, PRESETS, WINDOWS_S
 
 FEWEST_FPS, MOST_FPS = 0.5, 30.0
 BEST = "best"
@@ -112,14 +112,20 @@ def _panel_or_none(value: Any) -> str:
     return name
 
 
+def _preset(value: Any) -> str:
+    if value not in PRESETS:
+        raise ValueError
+    return str(value)
+
+
 def _unit_or_none(value: Any) -> str:
     if value == "":
         return ""
-    from hettop.compute_units import parse_unit
+    from hettop.compute_units import is_provider_unit, parse_unit
     from hettop.sources.engine.backend import split_unit
 
     unit = parse_unit(_text(value))
-    if split_unit(unit)[0] not in CORE_ML_UNITS:
+    if split_unit(unit)[0] not in CORE_ML_UNITS and not is_provider_unit(unit):
         raise ValueError
     return unit
 
@@ -205,6 +211,14 @@ SETTINGS: tuple[Setting, ...] = (
         "the panel that is zoomed at the start",
         _panel_or_none,
         choices=("", *PANELS.values()),
+    ),
+    Setting(
+        "layout.preset",
+        PRESETS[0],
+        f"one of {', '.join(PRESETS)}",
+        "the layout; w steps through them on the screen",
+        _preset,
+        choices=PRESETS,
     ),
     Setting(
         "layout.keep",

@@ -26,6 +26,9 @@ LARGEST = 1024
 ROUNDS = 8
 """Each round finds the shapes behind those found before; a graph that needs more is left as it is."""
 
+_FOLDED_NAME = "folded by hettop"
+"""Of the tensor in a Constant that this made, in which a later reader distinguishes it from one of the model."""
+
 _FOLDED = frozenset(
     {
         "Shape", "Size", "Identity", "Cast", "Gather", "Slice", "Concat", "Unsqueeze", "Squeeze", "Reshape",
@@ -39,15 +42,16 @@ _FOLDED = frozenset(
 _FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
 
-def fold(model: Any, infer: Any) -> Any:
+def fold(model: Any, infer: Any, values: Known | None = None) -> Any:
     """The model as `infer` (onnx's shape inference) leaves it, with all shapes found that can be.
 
     Nodes that were computed are constants afterwards, and an If whose condition is known is the branch that is taken.
+    values: those of inputs, as far as known.
     """
     opsets = [entry for entry in model.opset_import if entry.domain in ("", "ai.onnx")]
     inferred = infer(model)
     for _ in range(ROUNDS):
-        if not _fold_graph(inferred.graph, {}, {}, opsets):
+        if not _fold_graph(inferred.graph, values or {}, {}, opsets):
             break
         inferred = infer(inferred)
     return inferred
@@ -268,9 +272,14 @@ def _run(node: Any, given: Known, opsets: list[Any]) -> Array | None:
     return np.asarray(value)
 
 
+def is_folded(constant: Any) -> bool:
+    """Whether a Constant node holds what `fold` computed."""
+    return any(each.name == "value" and each.t.name == _FOLDED_NAME for each in constant.attribute)
+
+
 def _become_constant(node: Any, value: Array) -> None:
     from onnx import helper, numpy_helper
 
-    constant = helper.make_node("Constant", [], [node.output[0]], value=numpy_helper.from_array(value))
+    constant = helper.make_node("Constant", [], [node.output[0]], value=numpy_helper.from_array(value, _FOLDED_NAME))
     node.Clear()
     node.CopyFrom(constant)

@@ -14,6 +14,7 @@ from typing import Any
 from hettop.models.inspection import macs
 from hettop.models.inspection.graph import BITS, UNKNOWN, Graph, Layer, Shape, Tensor, Weight, costlier, total_bytes
 from hettop.models.inspection.onnx_file import type_name, value_type
+from hettop.models.inspection.onnx_fold import fold, is_folded
 from hettop.text import clean
 
 SMALL = 1024
@@ -25,16 +26,18 @@ _DATA_FIELDS = ("raw_data", "float_data", "int32_data", "int64_data", "double_da
 _REPEATED = frozenset({"Loop", "Scan", "SequenceMap"})
 
 
-def read_graph(model: Any, shapes: Mapping[str, tuple[int, ...]]) -> Graph:
-    """Weights and layers of the model for inputs of these shapes. The contents of its weights are dropped."""
+def read_graph(model: Any, shapes: Mapping[str, tuple[int, ...]], values: Mapping[str, Any] | None = None) -> Graph:
+    """Weights and layers of the model for inputs of these shapes. The contents of its weights are dropped.
+
+    values: arrays of inputs that are known; those of one element may decide which branch runs.
+    """
     ops = Counter(_op_name(node) for node in _nodes(model.graph))
     graph = _read(*_inferred(model, shapes), ops)
     known = all(layer.macs is not None and layer.moved_bytes is not None for layer in graph.layers)
     if known and "If" not in ops:
         return graph
-    from hettop.models.inspection.onnx_fold import fold
-
-    return _read(fold(model, lambda each: _infer(each)[0]), _infer(model)[1], ops)
+    lone = {name: array for name, array in (values or {}).items() if array.size == 1 and array.dtype.kind in "iubf"}
+    return _read(fold(model, lambda each: _infer(each)[0], lone), _infer(model)[1], ops)
 
 
 def value_types(model: Any, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Tensor]:
@@ -47,6 +50,11 @@ def _read(model: Any, fault: str | None, ops: Counter[str]) -> Graph:
     reader = _Reader()
     layers = reader.read(model.graph, _Scope())
     notes = [fault] if fault else []
+    if reader.undecided:
+        notes.append(
+            f"{reader.undecided} conditions depend on values: the costlier branch is counted;"
+            " the value of an input may decide (--input NAME=NUMBER)"
+        )
     if reader.repeated:
         notes.append(
             f"the body of {', '.join(sorted(reader.repeated))} is counted once, whatever the number of iterations"
@@ -135,6 +143,7 @@ class _Reader:
     def __init__(self) -> None:
         self.weights: dict[str, Weight] = {}
         self.repeated: set[str] = set()
+        self.undecided = 0
 
     def read(self, graph: Any, scope: _Scope) -> list[Layer]:
         """The layers that one call of the graph runs; `scope` gains the graph's own names."""
@@ -145,10 +154,15 @@ class _Reader:
         layers: list[Layer] = []
         for node in graph.node:
             if node.op_type == CONSTANT:
-                scope.constants[node.output[0]] = _constant(node)
+                constant = _constant(node)
+                if is_folded(node):  # follows from the shapes of the inputs: neither trained nor stored
+                    scope.types[node.output[0]], scope.derived[node.output[0]] = constant, 0
+                else:
+                    scope.constants[node.output[0]] = constant
                 continue
             op = _op_name(node)
             branches = [self.read(inner, scope.inner()) for inner in _graphs(node)]
+            self.undecided += op == "If"
             if op in _REPEATED:
                 self.repeated.add(op)
             layers += [each for branch in branches for each in branch] if op in _REPEATED else costlier(branches)
@@ -305,6 +319,18 @@ def _recurrent(gates: int) -> MacCounter:
     return counted
 
 
+def _quantised_lstm(node: Node) -> int | None:
+    """Weights are (directions, inputs, gates * hidden) and (directions, hidden, gates * hidden)."""
+    data, weight, again = node.input(0), node.input(1), node.input(2)
+    if data is None or weight is None or again is None or (len(data), len(weight), len(again)) != (3, 3, 3):
+        return None
+    directions, inputs, hidden = weight[0], weight[1], again[1]
+    if directions is None or inputs is None or hidden is None:
+        return None
+    gates = macs.LSTM_GATES
+    return macs.recurrent(data[0], data[1], inputs=inputs, hidden=hidden, gates=gates, directions=directions)
+
+
 def _attention(node: Node) -> int | None:
     """Keys and values seen earlier count, too: the operator hands them on with the new ones."""
     queries, keys, values = node.input(0), node.input(1), node.input(2)
@@ -351,7 +377,7 @@ _COUNTERS: dict[str, MacCounter] = {
     "LSTM": _recurrent(macs.LSTM_GATES),
     "GRU": _recurrent(macs.GRU_GATES),
     "RNN": _recurrent(macs.RNN_GATES),
-    MICROSOFT + "DynamicQuantizeLSTM": _recurrent(macs.LSTM_GATES),
+    MICROSOFT + "DynamicQuantizeLSTM": _quantised_lstm,
     "Attention": _attention,
     MICROSOFT + "Attention": _packed_attention,
     MICROSOFT + "MultiHeadAttention": _attention,

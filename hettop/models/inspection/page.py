@@ -101,12 +101,12 @@ def _operations(inspection: Inspection) -> list[str]:
     if not ops:
         return []
     macs = inspection.totals.macs_by_op if inspection.totals else {}
-    whole = sum(macs.values())
+    whole = inspection.totals.macs if inspection.totals else None  # of an unknown whole nothing is a share
     names, most = _columns([clean(op) for op, _ in ops]), ops[0][1]
     lines = [f"{'operations':<{_LABEL}}{count(sum(inspection.ops.values()))} of {len(ops)} types"]
     for op, number in ops:
         bar = "▇" * max(1, round(_BAR * number / most))
-        share = f"{percent(macs[op] / whole)} of MACs" if macs.get(op) else ""
+        share = f"{percent(macs[op] / whole)} of MACs" if whole and macs.get(op) else ""
         lines.append(f"  {clean(op):<{names}}  {short_count(number):>5}  {bar:<{_BAR}}  {share}")
     return lines
 

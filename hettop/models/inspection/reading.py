@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from hettop.errors import HettopError
+from hettop.models.decoding import find_pairs
 from hettop.models.inspection.graph import Tensor
 from hettop.models.inspection.inspection import Inspection, MissingOp, Totals, add_up
 from hettop.models.inspection.mil_graph import has_open_shapes, read_program
 from hettop.models.mil.package import Package, open_package
 from hettop.models.mil.table import missing_ops
 from hettop.models.package_ports import package_port
+from hettop.models.ports import Port
 from hettop.models.shapes import check_names, choose_shapes
 from hettop.text import clean
 
@@ -24,19 +26,25 @@ CONTRADICTIONS = (LookupError, ArithmeticError, TypeError, ValueError, Recursion
 Shapes = Mapping[str, tuple[int, ...]]
 
 
-def inspect(path: Path, *, shapes: Shapes, function: str | None = None) -> Inspection:
+def inspect(
+    path: Path, *, shapes: Shapes, function: str | None = None, values: Mapping[str, str] | None = None
+) -> Inspection:
     """What the model file or package at `path` holds and costs, for inputs of these shapes.
 
-    Inputs that `shapes` does not name have the shape in which they would be run. Raises HettopError: `missing`,
+    Inputs that `shapes` does not name have the shape in which they would be run; `values` are numbers for inputs of an
+    ONNX model, which may decide which branch runs. Raises HettopError: `missing`,
     `format`, `io` for a file that cannot be read, `input` for a shape or function that the model does not have.
     """
     if path.suffix.lower() in CORE_ML_SUFFIXES:
+        if values:
+            raise HettopError("input", "--input applies to ONNX models", "leave it out")
         return inspect_package(path, shapes=shapes, function=function)
-    return inspect_onnx(path, shapes=shapes, function=function)
+    return inspect_onnx(path, shapes=shapes, function=function, values=values or {})
 
 
-def inspect_onnx(path: Path, *, shapes: Shapes, function: str | None = None) -> Inspection:
+def inspect_onnx(path: Path, *, shapes: Shapes, function: str | None, values: Mapping[str, str]) -> Inspection:
     """As `inspect`, for an ONNX file."""
+    from hettop.models.inputs import filled
     from hettop.models.inspection.onnx_file import onnx_ports, open_onnx, opsets
     from hettop.models.inspection.onnx_graph import read_graph
 
@@ -45,9 +53,11 @@ def inspect_onnx(path: Path, *, shapes: Shapes, function: str | None = None) -> 
     model = open_onnx(path)
     inputs, outputs = onnx_ports(model)
     check_names(inputs, shapes, "--shape")
+    check_names(inputs, values, "--input")
     chosen = choose_shapes(inputs, shapes, {})
+    known = {port.name: filled(port, chosen[port.name], values[port.name]) for port in inputs if port.name in values}
     try:
-        graph = read_graph(model, chosen)
+        graph = read_graph(model, chosen, known)
         totals = add_up(graph)
     except CONTRADICTIONS as error:
         raise HettopError(
@@ -62,7 +72,14 @@ def inspect_onnx(path: Path, *, shapes: Shapes, function: str | None = None) -> 
         ops=graph.ops,
         shapes={clean(name): shape for name, shape in chosen.items()},
         requires=opsets(model),
+        notes=_carried(inputs, outputs),
     )
+
+
+def _carried(inputs: Sequence[Port], outputs: Sequence[Port]) -> tuple[str, ...]:
+    """The state that a call hands to the next one, as far as names and shapes show it."""
+    pairs = find_pairs(inputs, outputs)
+    return () if not pairs else (f"carried from call to call: {', '.join(clean(pair.describe()) for pair in pairs)}",)
 
 
 UPDATABLE_NOTE = "updatable: it can be trained on a device, which needs Core ML"

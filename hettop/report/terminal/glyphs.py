@@ -26,6 +26,7 @@ DRIFT = "~"
 
 AXIS_UP = "│"
 AXIS_TICK = "┤"
+LEFT_END = "├"
 AXIS_CORNER = "└"
 AXIS = "─"
 AXIS_DOWN = "┴"
@@ -42,7 +43,7 @@ RECORD = "●"
 OF = "▸"
 DOT = "·"
 UP_DOWN = "↕"
-UP = "↑"
+UP, DOWN = "↑", "↓"
 FAILED = "✗"
 DONE = "✓"
 ENDED = "○"
@@ -52,6 +53,7 @@ TRACK, TRACK_DONE, KNOB = "─", "━", "╸"
 DENSE, SPARSE = "▓", "░"
 SMALL, MIDDLING, LARGE = "·", "•", "●"
 COMPUTE, MEMORY = SQUARE, "≡"
+BUDGET_LEVEL = "━"
 LOW_STROKE, HIGH_STROKE, RISING, FALLING = "▁", "▔", "╱", "╲"
 BRAILLE = "".join(map(chr, range(0x2800, 0x2900)))
 """Every pattern of 2x4 dots, of which the bits are the dots."""
@@ -74,6 +76,7 @@ _ASCII = {
     LOAD: "o",
     AXIS_UP: "|",
     AXIS_TICK: "+",
+    LEFT_END: "+",
     AXIS_CORNER: "+",
     AXIS: "-",
     AXIS_DOWN: "+",
@@ -110,6 +113,9 @@ _ASCII = {
     "Δ": "d",
     "–": "-",
     "σ": "s",
+    "×": "x",
+    "°": " ",
+    "±": "~",
     "²": "2",
     "\ufffd": "?",
 }

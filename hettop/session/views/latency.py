@@ -1,22 +1,16 @@
-"""The views of latencies: the time window as distributions, of one unit or of all, and in time slots.
-
-Pure functions, called for every redraw. Slots are aligned to the session clock, so that a bar keeps its height while it
-moves to the left.
-"""
+"""The views of latencies: the time window as distributions, of one unit or of all. Pure, made for every redraw."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hettop.events import Column
-from hettop.session.log import kind_of
 from hettop.session.session import LONGEST_WINDOW_NS, Session, current_condition
 from hettop.session.views.structs import (
     Axis,
@@ -25,8 +19,6 @@ from hettop.session.views.structs import (
     RidgeRow,
     RidgeView,
     Scale,
-    TimelineSlot,
-    TimelineView,
     ViewRequest,
 )
 from hettop.stats.quantiles import further_samples, linear_quantiles
@@ -337,58 +329,3 @@ def _round_step(rough: float) -> float:
     """The next larger of 1, 2 or 5 times a power of ten."""
     magnitude = 10.0 ** math.floor(math.log10(max(rough, 1e-9)))
     return next(factor * magnitude for factor in (1.0, 2.0, 5.0, 10.0) if factor * magnitude >= rough)
-
-
-MARKED_KINDS = ("mark", "control", "load", "drift")
-
-
-def timeline(session: Session, unit: str | None, request: ViewRequest) -> TimelineView:
-    """All units' samples when they run one at a time; the viewed unit's alone while units are interleaved."""
-    window_ns = min(request.window_ns, LONGEST_WINDOW_NS)
-    slots = max(1, request.timeline_slots)
-    slot_ns = max(1, window_ns // slots)
-    last = request.now_ns // slot_ns
-    first = last - slots + 1
-    alone = session.control is None or session.control.mode != "interleave"
-    names = list(session.units) if alone or unit is None else [unit]
-    found: list[TimelineSlot | None] = [None] * slots
-    most = [0] * slots
-    spikes = 0
-    for condition in session.conditions.values():
-        name = condition.key.unit
-        if name not in names:
-            continue
-        ends, latencies = condition.trailing.between(first * slot_ns - 1, request.now_ns)
-        above = np.flatnonzero(condition.thresholds.exceeded(ends, latencies))
-        spikes += len(above)
-        spiked = set((ends[above] // slot_ns - first).tolist())
-        begins = np.searchsorted(ends, np.arange(first, first + slots + 1) * slot_ns).tolist()
-        for slot, (begin, end) in enumerate(pairwise(begins)):
-            if end - begin > most[slot]:
-                most[slot] = end - begin
-                p90, highest = linear_quantiles(latencies[begin:end], (0.9, 1.0))
-                found[slot] = TimelineSlot(p90 / NS_PER_MS, highest / NS_PER_MS, slot in spiked, name)
-    threshold = _threshold_ns(session, unit) if unit else None
-    marks = tuple(
-        (entry.t // slot_ns - first, kind_of(entry))
-        for entry in session.log
-        if kind_of(entry) in MARKED_KINDS and first <= entry.t // slot_ns <= last
-    )
-    return TimelineView(
-        window_ns=window_ns,
-        slot_ns=slot_ns,
-        slots=tuple(found),
-        threshold_ms=None if threshold is None else threshold / NS_PER_MS,
-        spikes=None if threshold is None and not spikes else spikes,
-        marks=marks,
-        pointed=None if request.pointed_ns is None else _slot_of(request.pointed_ns // slot_ns - first, slots),
-    )
-
-
-def _slot_of(slot: int, slots: int) -> int | None:
-    return slot if 0 <= slot < slots else None
-
-
-def _threshold_ns(session: Session, unit: str) -> int | None:
-    thresholds = [c.fence_ns for key, c in session.conditions.items() if key.unit == unit and key.load == session.load]
-    return thresholds[-1] if thresholds else None

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     # The screen imports this module before its first paint, which must not wait for the codec's libraries.
-    from hettop.events import Cluster, Gpu, Power
+    from hettop.events import Cluster, Gpu, HostLoad, Power
     from hettop.session.session import Session
     from hettop.session.views.structs import ViewRequest
 
 MW_PER_W = 1000.0
+MJ_PER_J = 1000.0
 STALE_NS = 3 * 10**9
 """A sample that ended this long ago, beyond its own window, is not current."""
 
@@ -23,7 +24,7 @@ STALE_NS = 3 * 10**9
 class RailRow:
     """One rail in W: the newest sample, mean and peak of the session, and a value per slot of the window, oldest first.
 
-    None is what was not measured.
+    None is what was not measured. energy_j is what the samples of the session add up to, over `covered_ns`.
     """
 
     rail: str
@@ -31,6 +32,19 @@ class RailRow:
     mean_w: float | None
     peak_w: float | None
     slots: tuple[float | None, ...]
+    energy_j: float | None = None
+    covered_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRow:
+    """A CPU cluster or the GPU: its frequency and busy share (0..1) now, and per slot of the window, oldest first."""
+
+    name: str
+    mhz: float | None
+    busy: float | None
+    busy_slots: tuple[float | None, ...] = ()
+    mhz_slots: tuple[float | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +52,7 @@ class PowerView:
     """The rails that were measured, and the estimate of CPU+GPU+ANE (`rail` names its parts).
 
     top_w: the highest value of any of them, to which bars are scaled. state, reason, fix: as the source reports them.
-    needs_access: the user could grant the access that the source lacks.
+    needs_access: the user could grant the access that the source lacks. clusters: of the CPU, then the GPU.
     energy_mj, net_mj: per inference of the viewed unit; net only above a baseline (`baseline_w`). capture: it is played
     from a file and unrelated to this run.
     """
@@ -53,8 +67,7 @@ class PowerView:
     interval_ns: int | None
     thermal: str | None
     flags: tuple[str, ...]
-    clusters: tuple[Cluster, ...]
-    gpu: Gpu | None
+    clusters: tuple[ClusterRow, ...]
     baseline_w: float | None
     energy_mj: float | None
     net_mj: float | None
@@ -63,8 +76,23 @@ class PowerView:
 
 
 @dataclass(frozen=True, slots=True)
+class MachineReading:
+    """How busy each core was (0..1) before `t`, and how many cores the drawing process and the engines took."""
+
+    t: int
+    cores: tuple[float, ...]
+    own_cpu: float | None = None
+    engine_cpu: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class HostView:
     """The last readings of psutil: busy share per core (0..1), memory, swap, battery; None or empty if unknown.
+
+    pressure: share of the last ten seconds in which some process waited for memory. own_cpu, own_memory_mb: of the
+    process that draws; engine_cpu, engine_memory_mb: of the engine processes together; 1.0 is one core.
+    history: the readings of the last minutes, oldest first, the last one included. kinds: of each core, `P` or `E`;
+    empty where they are not known.
 
     canary_missed, canary_due: frames of the 60 Hz canary since the session began. clock_loss: the share by which the
     clock is slower than when the same units were first measured under the same load; None while it is not.
@@ -78,10 +106,19 @@ class HostView:
     canary_missed: int | None
     canary_due: int | None
     clock_loss: float | None = None
+    pressure: float | None = None
+    mhz: float | None = None
+    temperature_c: float | None = None
+    own_cpu: float | None = None
+    own_memory_mb: float | None = None
+    engine_cpu: float | None = None
+    engine_memory_mb: float | None = None
+    history: tuple[MachineReading, ...] = ()
+    kinds: tuple[str, ...] = ()
 
 
 def power(session: Session, unit: str | None, request: ViewRequest) -> PowerView:
-    """Power at `request.now_ns`, over the same window as the timeline."""
+    """Power at `request.now_ns`, over the last minute at most."""
     from hettop.session.rails import RAILS, SUM, estimate_rails
 
     newest = _newest(session, request.now_ns)
@@ -106,8 +143,7 @@ def power(session: Session, unit: str | None, request: ViewRequest) -> PowerView
         interval_ns=status.interval_ns if status else None,
         thermal=newest.thermal if newest else None,
         flags=tuple(newest.flags) if newest else (),
-        clusters=tuple(newest.clusters) if newest else (),
-        gpu=newest.gpu if newest else None,
+        clusters=_clusters(newest, history) if newest else (),
         capture=session.captured,
         needs_access=status is not None and status.needs_access,
         **_energy(session, unit, made_of),
@@ -122,15 +158,35 @@ def host(session: Session) -> HostView | None:
     if readings is None:
         return None
     return HostView(
-        cores=tuple(percent / 100 for percent in readings.cpu_percent),
-        memory=None if readings.memory_percent is None else readings.memory_percent / 100,
+        cores=_cores(readings),
+        memory=_share(readings.memory_percent),
         swap_mb=readings.swap_mb,
-        battery=None if readings.battery_percent is None else readings.battery_percent / 100,
+        battery=_share(readings.battery_percent),
         on_battery=readings.on_battery,
         canary_missed=session.canary.missed,
         canary_due=session.canary.due,
         clock_loss=session.canary.loss if has_lost(session.canary.loss) else None,
+        pressure=_share(readings.pressure_percent),
+        mhz=readings.mhz,
+        temperature_c=readings.temperature_c,
+        own_cpu=_share(readings.own_cpu_percent),
+        own_memory_mb=readings.own_memory_mb,
+        engine_cpu=_share(readings.engine_cpu_percent),
+        engine_memory_mb=readings.engine_memory_mb,
+        history=tuple(
+            MachineReading(each.t, _cores(each), _share(each.own_cpu_percent), _share(each.engine_cpu_percent))
+            for each in session.host_history
+        ),
+        kinds=tuple(session.header.host.core_kinds) if session.header is not None else (),
     )
+
+
+def _cores(readings: HostLoad) -> tuple[float, ...]:
+    return tuple(percent / 100 for percent in readings.cpu_percent)
+
+
+def _share(percent: float | None) -> float | None:
+    return None if percent is None else percent / 100
 
 
 def _newest(session: Session, now_ns: int) -> Power | None:
@@ -147,7 +203,35 @@ def _row(rail: str, newest: Power | None, session: Session, history: list[Power 
         mean_w=None if total.mean_mw is None else total.mean_mw / MW_PER_W,
         peak_w=total.peak_mw / MW_PER_W if total.windows else None,
         slots=tuple(None if sample is None else _watts(sample, rail) for sample in history),
+        energy_j=total.energy_mj / MJ_PER_J if total.windows else None,
+        covered_ns=total.covered_ns,
     )
+
+
+GPU = "GPU"
+
+
+def _clusters(newest: Power, history: list[Power | None]) -> tuple[ClusterRow, ...]:
+    """Those of the newest sample, each with its course in the window."""
+    past = [{} if sample is None else _parts(sample) for sample in history]
+    rows = []
+    for name, part in _parts(newest).items():
+        course = [each.get(name) for each in past]
+        rows.append(
+            ClusterRow(
+                name=name,
+                mhz=part.mhz,
+                busy=part.busy,
+                busy_slots=tuple(None if each is None else each.busy for each in course),
+                mhz_slots=tuple(None if each is None else each.mhz for each in course),
+            )
+        )
+    return tuple(rows)
+
+
+def _parts(sample: Power) -> dict[str, Cluster | Gpu]:
+    found: dict[str, Cluster | Gpu] = {cluster.name: cluster for cluster in sample.clusters}
+    return found if sample.gpu is None else {**found, GPU: sample.gpu}
 
 
 def _watts(sample: Power, rail: str) -> float | None:
@@ -161,8 +245,10 @@ def _watts(sample: Power, rail: str) -> float | None:
 
 def _slots(session: Session, request: ViewRequest) -> list[Power | None]:
     """For each slot of the window the sample that its middle lies in; None where there is none."""
+    from hettop.session.condition import LONGEST_WINDOW_NS
+
     count = max(1, request.power_slots)
-    slot_ns = max(1, request.window_ns // count)
+    slot_ns = max(1, min(request.window_ns, LONGEST_WINDOW_NS) // count)
     first = request.now_ns // slot_ns - count + 1
     samples = session.power_history.between(first * slot_ns, request.now_ns)
     found: list[Power | None] = []

@@ -5,12 +5,18 @@ Pure: the same session and request give the same view, live and in a replay.
 
 from __future__ import annotations
 
-from hettop.session.log import log
+from dataclasses import replace
+
+from hettop.session.log import log, logged
 from hettop.session.session import Session, current_condition
 from hettop.session.views import machine
-from hettop.session.views.latency import latency, ridge, timeline
+from hettop.session.views.answers import answers_view
+from hettop.session.views.contrast import contrast
+from hettop.session.views.latency import latency, ridge
+from hettop.session.views.spike_surroundings import surroundings
 from hettop.session.views.spikes import SpikesView, spikes
 from hettop.session.views.structs import HeaderView, SessionView, ViewRequest
+from hettop.session.views.timeline import timeline
 from hettop.session.views.units import conditions, units
 
 RATE_WINDOW_NS = 2 * 10**9
@@ -32,12 +38,16 @@ def view(session: Session, request: ViewRequest) -> SessionView:
         conditions=conditions(session) if request.conditions else (),
         spikes=_spikes(session, unit, request) if request.spikes else None,
         studies=session.studies.all if request.studies else (),
+        answers=answers_view(session, unit, request.now_ns) if request.answers else None,
+        logged=logged(session),
+        contrast=contrast(session, unit, request.contrast_columns) if request.contrast_columns else None,
         ridge=ridge(session, request),
     )
 
 
 def _spikes(session: Session, unit: str | None, request: ViewRequest) -> SpikesView:
-    return spikes(session, current_condition(session, unit) if unit else None, unit, request.now_ns)
+    found = spikes(session, current_condition(session, unit) if unit else None, unit, request.now_ns)
+    return replace(found, around=surroundings(session, found.rows, request))
 
 
 def viewed_unit(session: Session, request: ViewRequest) -> str | None:

@@ -54,11 +54,34 @@ class SpikeRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What there was within a second of one spike, before and after it.
+
+    slots: the slowest call of its unit that ended in each part of these two seconds, in ms; None where none ended.
+    calls: how many ended. before_ms, after_ms: their medians; None without calls, for which `reason` then says why.
+    verdicts: the candidate causes present at it, with what is to be said of each under its condition. happened: lines
+    of the event log, by their distance to it in ns. power: each rail in W, of the power sample that covers it; empty
+    where there was none.
+    """
+
+    row: SpikeRow
+    slots: tuple[float | None, ...]
+    calls: int
+    before_ms: float | None
+    after_ms: float | None
+    reason: str
+    verdicts: tuple[tuple[str, str], ...]
+    happened: tuple[tuple[int, str], ...]
+    power: tuple[tuple[str, float], ...]
+    thermal: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class SpikesView:
     """Spikes of all conditions, newest first, and the candidate causes under the viewed unit's active condition.
 
-    `evidence` of the condition's `n` spikes are at least a second apart and count. `unwatched` are the candidates that
-    this session did not watch.
+    `total` counts those of all conditions; `rows` lists the last of them. `evidence` of the condition's `n` spikes are
+    at least a second apart and count. `unwatched` are the candidates that this session did not watch.
     """
 
     rows: tuple[SpikeRow, ...]
@@ -70,11 +93,13 @@ class SpikesView:
     threshold_ms: float | None
     causes: tuple[CauseRow, ...]
     unwatched: tuple[str, ...]
+    total: int = 0
+    around: Surroundings | None = None
 
 
 def spikes(session: Session, condition: Condition | None, unit: str | None, now_ns: int) -> SpikesView:
     """The list, and the table of `condition` (of `unit`)."""
-    rows = sorted(_rows(session, now_ns), key=lambda row: -row.end_ns)[:MOST_ROWS]
+    rows = sorted(spike_rows(session, now_ns), key=lambda row: -row.end_ns)[:MOST_ROWS]
     key = condition.key if condition is not None else None
     return SpikesView(
         rows=tuple(rows),
@@ -86,6 +111,7 @@ def spikes(session: Session, condition: Condition | None, unit: str | None, now_
         threshold_ms=condition.fence_ns / NS_PER_MS if condition and condition.fence_ns is not None else None,
         causes=cause_rows(session, condition) if condition else (),
         unwatched=unwatched(session, key) if key else (),
+        total=sum(each.spikes for each in session.conditions.values()),
     )
 
 
@@ -118,12 +144,13 @@ def unwatched(session: Session, key: ConditionKey) -> tuple[str, ...]:
     return tuple(cause.words for i, cause in enumerate(CAUSES) if i not in watched)
 
 
-def _rows(session: Session, now_ns: int) -> list[SpikeRow]:
+def spike_rows(session: Session, now_ns: int, unit: str | None = None) -> list[SpikeRow]:
+    """The spikes of all units, or of one."""
     from hettop.session.causes import CAUSES
 
     found = []
     for condition in session.conditions.values():
-        if not condition.spikes:
+        if not condition.spikes or unit not in (None, condition.key.unit):
             continue
         key = condition.key
         median = condition.wall.histogram.quantile(0.5)

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from hettop.format import clock, count
+from hettop.session.views.answers import AnswersView
+from hettop.session.views.contrast import ContrastView
 from hettop.session.views.machine import HostView, PowerView
 from hettop.session.views.spikes import SpikesView
 
 if TYPE_CHECKING:
     # The screen imports this module before its first paint, which must not wait for the codec's libraries.
-    from hettop.events import Failure, LogEntry, Study
+    from hettop.events import Advice, Failure, Study
 
 
 class Scale(Enum):
@@ -33,11 +36,15 @@ class Scale(Enum):
 class ViewRequest:
     """The requested view: the moment, the time window, the unit (None: the active one), and the columns of charts.
 
-    conditions, spikes, studies: whether to include a row for each condition, the list of spikes, the studies' results.
-    pointed_ns: a moment to mark on the timeline.
-    all_units: whether distributions are of all units, where several have samples, instead of the viewed unit's alone.
+    conditions, spikes, studies, percentiles, answers: whether to include a row for each condition, the list of spikes,
+    the studies' results, further percentiles of each unit, and the times of a token stream.
+    pointed_ns: a moment to mark on the timeline. contrast_columns: of the distributions without and under load; 0: no
+    comparison of loads.
+    all_units: whether charts are of all units, where several have samples, instead of the viewed unit's alone.
     scale: how distributions are drawn. ridge_columns: columns of each unit's density.
     budget_ms, budget_quantile: the latency budget, and the quantile that is to meet it; None where there is none.
+    log_lines: how many of the newest lines of the event log.
+    spike: end in ns and unit of the spike whose surroundings to show, in `spike_slots` columns; None: the newest one.
     """
 
     now_ns: int
@@ -50,12 +57,52 @@ class ViewRequest:
     conditions: bool = False
     spikes: bool = False
     studies: bool = False
+    answers: bool = False
+    percentiles: bool = False
     pointed_ns: int | None = None
+    contrast_columns: int = 0
     all_units: bool = True
     scale: Scale = Scale.AUTO
     ridge_columns: int = 60
     budget_ms: float | None = None
     budget_quantile: float = 0.99
+    log_lines: int = 128
+    spike: tuple[int, str] | None = None
+    spike_slots: int = 60
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line of the event log: when first, how grave (`info`, `warning`, `error`), what, and the kind of event.
+
+    n: how often that happened with nothing else in between, `last_ns` when for the last time.
+    """
+
+    t: int
+    level: str
+    words: str
+    kind: str = ""
+    n: int = 1
+    last_ns: int = 0
+    unit: str = ""
+
+    @property
+    def text(self) -> str:
+        """All of it in words: `×12 spikes CPU_ONLY, max 70.9 ms, to 00:14.20`."""
+        return self.words if self.n == 1 else f"×{count(self.n)} {self.words}, to {clock(self.last_ns, 2)}"
+
+
+@dataclass(frozen=True, slots=True)
+class LogCounts:
+    """How many lines of the event log are in memory, and how many came before those.
+
+    counts: events by kind, a spike as one, of the whole session. `earlier` and `counts` are None where the log goes on
+    from a keyframe of another fold, which does not know them.
+    """
+
+    held: int = 0
+    earlier: int | None = 0
+    counts: tuple[tuple[str, int], ...] | None = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,31 +239,78 @@ class RidgeView:
 
 @dataclass(frozen=True, slots=True)
 class TimelineSlot:
-    """One column of the timeline: the P90 and maximum of the samples that ended in it, and whether one is a spike."""
+    """A unit's samples that ended in a time slot, or in the cell of the history that holds it; `spike`: if one is."""
 
+    p50_ms: float
     p90_ms: float
     max_ms: float
-    spike: bool
+    spike: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineLane:
+    """One unit's samples in slots, oldest first; None where none ended.
+
+    `p90_ms` is of its samples under the active load in the window of the latency panel. `threshold_ms` is its current
+    spike threshold under that load; each sample was judged by the one that was active when it came. `spikes` is None
+    while there is no threshold.
+    """
+
     unit: str
+    slots: tuple[TimelineSlot | None, ...]
+    p90_ms: float | None
+    threshold_ms: float | None
+    spikes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineLoad:
+    """A competing load in the slots `first` to `last`; whether it began and ended within the window."""
+
+    first: int
+    last: int
+    load: str
+    begins: bool
+    ends: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineMark:
+    """What happened in a slot: the kind of event and its name: the unit switched to, the note of a mark."""
+
+    slot: int
+    kind: str
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineView:
-    """The time window in slots of `slot_ns`, oldest first; None where no sample ended.
+    """The time window in slots of `slot_ns`: a lane for each unit with samples in it, or the viewed unit's alone.
 
-    Each sample is judged by the spike threshold of its own condition at its time; `threshold_ms` is the current one of
-    the viewed unit under the active load. `spikes` is None while there is no threshold. `marks` are (slot, kind of
-    event): marks, unit and load changes. `pointed` is the slot of the moment that the user selected, if it is in the
-    window.
+    `spikes` are those of all lanes. `pointed` is the slot of the moment that the user selected, if it is in the window.
+    `cells_ns`: the narrowest and widest cells that the lanes are made of, where the window is longer than the samples
+    are kept. `whole`: whether the window is the whole session so far.
     """
 
     window_ns: int
     slot_ns: int
-    slots: tuple[TimelineSlot | None, ...]
-    threshold_ms: float | None
+    lanes: tuple[TimelineLane, ...]
     spikes: int | None
-    marks: tuple[tuple[int, str], ...]
+    marks: tuple[TimelineMark, ...] = ()
+    loads: tuple[TimelineLoad, ...] = ()
+    budget_ms: float | None = None
     pointed: int | None = None
+    cells_ns: tuple[int, int] | None = None
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Percentile:
+    """The `q`-quantile (0..1) in ms; None where it needs `further` samples."""
+
+    q: float
+    ms: float | None
+    further: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +321,9 @@ class UnitRow:
     `energy_mj` is per inference; `warning`: its outputs differ from the reference's; `details` are its first load,
     plan, placement and outputs as text, a line each; `warning_detail` is the one that shows why there is a warning.
     `waiting`: its engine loads or does not answer.
+    `missed`: the share of paced samples whose response was later than the budget; None without one. `p99_needs`: the
+    further samples without which there is no P99. `energy_lacking`: why there is no energy although power is read.
+    `further`: percentiles for the zoomed panel, where they were requested.
     `violin` is the density over `violin_low_ms`..`violin_high_ms` (the same axis for all rows), scaled to 0..1.
     """
 
@@ -242,7 +339,7 @@ class UnitRow:
     max_ms: float | None
     throughput_per_s: float | None
     difference: float | None
-    spikes: int
+    spikes: int | None
     placed: str | None
     error: Failure | None
     energy_mj: float | None
@@ -251,13 +348,20 @@ class UnitRow:
     violin: tuple[float, ...]
     waiting: bool = False
     warning_detail: str | None = None
+    p99_ms: float | None = None
+    p99_needs: int | None = None
+    missed: float | None = None
+    net_mj: float | None = None
+    energy_lacking: str = ""
+    further: tuple[Percentile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class UnitsView:
     """A row per unit, in the order of first appearance. `absent` maps units that cannot run here to the reason.
 
-    beside: a sentence on each variant of a unit compared with that unit.
+    beside: a sentence on each variant of a unit compared with that unit. advice: what is proven so far under this
+    load: that one unit does better than the active one; None where nothing is.
     """
 
     rows: tuple[UnitRow, ...]
@@ -265,11 +369,15 @@ class UnitsView:
     violin_high_ms: float
     absent: tuple[tuple[str, str], ...]
     beside: tuple[str, ...] = ()
+    advice: Advice | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """The views of all panels at one moment. `log` is oldest first; `ridge` is None where one unit is viewed alone."""
+    """The views of all panels at one moment.
+
+    `log` is oldest first, `logged` says how much more of it there is; `ridge` is None where one unit is viewed alone.
+    """
 
     header: HeaderView
     latency: LatencyView
@@ -277,10 +385,13 @@ class SessionView:
     units: UnitsView
     power: PowerView
     host: HostView | None
-    log: tuple[LogEntry, ...]
+    log: tuple[LogLine, ...]
     conditions: tuple[ConditionRow, ...] = ()
     spikes: SpikesView | None = None
     studies: tuple[Study, ...] = ()
+    answers: AnswersView | None = None
+    logged: LogCounts = LogCounts()
+    contrast: ContrastView | None = None
     ridge: RidgeView | None = None
 
 

@@ -11,15 +11,16 @@ from hettop.events import OutputDifference, Outputs, Plan
 from hettop.format import UNKNOWN, milliseconds, significant
 from hettop.session.beside import sentence
 from hettop.session.canary import Frames
-from hettop.session.condition import Condition
+from hettop.session.condition import Condition, DurationSeries
 from hettop.session.energy import EnergyFigures
 from hettop.session.placement import evidence_of
 from hettop.session.session import Session, current_condition
 from hettop.session.states import drift_words, stay_words
 from hettop.session.statistics import binding_overhead_ms, energy_of
 from hettop.session.unit import Unit
-from hettop.session.views.structs import ConditionRow, UnitRow, UnitsView, ViewRequest
+from hettop.session.views.structs import ConditionRow, Percentile, UnitRow, UnitsView, ViewRequest
 from hettop.stats.histogram import bucket_high, bucket_low
+from hettop.stats.quantiles import further_samples
 from hettop.units import NS_PER_MS
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def units(session: Session, request: ViewRequest) -> UnitsView:
     absent = session.header.settings.get("absent", {}) if session.header else {}
     pairs = tuple((str(name), str(why)) for name, why in absent.items()) if isinstance(absent, dict) else ()
     besides = tuple(sentence(each) for each in session.comparisons.at(session, request.now_ns))
-    return UnitsView(rows, low / NS_PER_MS, high / NS_PER_MS, pairs, besides)
+    advice = session.advice if session.advice is not None and session.advice.load == session.load else None
+    return UnitsView(rows, low / NS_PER_MS, high / NS_PER_MS, pairs, besides, advice)
 
 
 def _row(
@@ -71,6 +73,8 @@ def _row(
     frames = session.canary.conditions.get(condition.key) if condition is not None else None
     silent_s = _silent_s(unit, condition if active and _runs_alone(session) else None, request.now_ns)
     warned = warning(unit.outputs)
+    p50, p90, p99 = wall.quantiles_ms((0.5, 0.9, 0.99)) if wall else (None, None, None)
+    needs = further_samples(wall.n, 0.99) if wall else 0
     return UnitRow(
         unit=unit.name,
         state=_state(unit, silent_s, request.now_ns),
@@ -80,15 +84,21 @@ def _row(
         mean_ms=_ms(mean),
         std_ms=_ms(moments.std_ns if moments else None),
         min_ms=_ms(moments.min_ns if moments else None),
-        p50_ms=wall.quantile_ms(0.5) if wall else None,
-        p90_ms=wall.quantile_ms(0.9) if wall else None,
+        p50_ms=p50,
+        p90_ms=p90,
+        p99_ms=None if needs else p99,
+        p99_needs=needs or None,
         max_ms=_ms(moments.max_ns if moments else None),
         throughput_per_s=condition.throughput_per_s if condition else None,
         difference=mean / best_mean - 1 if mean and best_mean and is_usable(unit) else None,
-        spikes=condition.spikes if condition else 0,
+        spikes=condition.known_spikes if condition else None,
         placed=unit.placed,
         error=unit.error,
+        missed=_missed(condition),
         energy_mj=energy.mj if energy else None,
+        net_mj=energy.net_mj if energy else None,
+        energy_lacking=energy.lacking if energy else "",
+        further=percentiles(wall) if wall and request.percentiles else (),
         warning=warned,
         warning_detail=_outputs(unit.outputs) if warned else None,
         details=unit_details(unit, condition, energy, baseline.mw if baseline else {}, frames),
@@ -120,6 +130,25 @@ def _silent_s(unit: Unit, condition: Condition | None, now_ns: int) -> int | Non
     silent_ns = now_ns - max(unit.last_end_ns, unit.since_ns)
     usual_ns = SILENT_FACTOR * (condition.wall.moments.max_ns or 0)
     return silent_ns // 10**9 if silent_ns > max(SILENT_NS, usual_ns) else None
+
+
+def _missed(condition: Condition | None) -> float | None:
+    """The share of responses later than the budget; None where arrivals were not planned or there is no budget."""
+    if condition is None or condition.response is None or condition.limit_ns is None or not condition.response.n:
+        return None
+    return condition.misses / condition.response.n
+
+
+LEVELS = (0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
+
+
+def percentiles(wall: DurationSeries) -> tuple[Percentile, ...]:
+    """All percentiles that hettop shows; those for which there are too few samples with what they need."""
+    found = []
+    for q, ms in zip(LEVELS, wall.quantiles_ms(LEVELS), strict=True):
+        further = further_samples(wall.n, q)
+        found.append(Percentile(q, None if further else ms, further))
+    return tuple(found)
 
 
 def _ms(nanoseconds: float | None) -> float | None:

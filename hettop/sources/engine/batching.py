@@ -5,18 +5,22 @@ Knows ports, as a file describes them; neither files nor frameworks.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hettop.errors import HettopError
 from hettop.models.ports import Port
-from hettop.models.shapes import Shape, accepts, choose_shapes
+from hettop.models.shapes import Shape, accepts, check_names, choose_shapes
 from hettop.text import clean
 
 CHANNELS = (1, 3, 4)
 """Of images; an axis of another length is not a channel."""
 
 EXPORT_BATCH = "export the model with a dynamic first axis"
+EXPORT_BATCH_AXIS = "export the model with a dynamic batch axis"
+BATCH_NAME = re.compile(r"batch|^(n|b|bs)$", re.IGNORECASE)
+"""What exporters call the axis of the batch."""
 EXPORT_SIZE = "export the model with dynamic height and width"
 
 
@@ -29,10 +33,13 @@ class Scale:
     width: int | None = None
 
 
-def scaled(ports: Sequence[Port], shapes: Mapping[str, Shape], scale: Scale) -> dict[str, Shape]:
+def scaled(
+    ports: Sequence[Port], shapes: Mapping[str, Shape], scale: Scale, axes: Mapping[str, int] | None = None
+) -> dict[str, Shape]:
     """The shapes of the inputs that `scale` concerns, besides those of `shapes`, which are the user's.
 
-    Raises HettopError (`input`): why the model cannot be had so, naming the input.
+    axes: which axis of an input is the batch, where the user says so. Raises HettopError (`input`): why the model
+    cannot be had so, naming the input.
     """
     ports = [port for port in ports if port.kind != "state"]
     chosen = choose_shapes(ports, shapes, {})
@@ -41,28 +48,69 @@ def scaled(ports: Sequence[Port], shapes: Mapping[str, Shape], scale: Scale) -> 
         for port in _images(ports, chosen):
             chosen[port.name] = changed[port.name] = _sized(port, chosen[port.name], scale.height, scale.width)
     if scale.batch is not None:
-        for port in _batched(ports):
-            changed[port.name] = (scale.batch, *chosen[port.name][1:])
+        for name, axis in batch_axes(ports, axes or {}, as_it_is=scale.batch == 1).items():
+            shape = chosen[name]
+            changed[name] = (*shape[:axis], scale.batch, *shape[axis + 1 :])
     for port in ports:
         if port.name in changed and not accepts(port, changed[port.name]):
-            raise _refusal(port, changed[port.name], EXPORT_SIZE if scale.batch in (None, 1) else EXPORT_BATCH)
+            first = isinstance(port.shape[0], int) and changed[port.name][0] != port.shape[0]
+            raise _refusal(port, changed[port.name], EXPORT_BATCH if first else EXPORT_BATCH_AXIS)
     return changed
 
 
 def usual_batch(ports: Sequence[Port]) -> int | None:
-    """The batch of a model whose first axes are fixed, all alike; None where they are free or differ."""
-    firsts = {port.shape[0] for port in _batched([port for port in ports if port.kind != "state"])}
-    only = next(iter(firsts)) if len(firsts) == 1 else None
+    """The batch of a model whose batch axes are fixed, all alike; None where they are free or differ."""
+    by_name = {port.name: port for port in ports}
+    axes = batch_axes([port for port in ports if port.kind != "state"], {}, as_it_is=True)
+    lengths = {by_name[name].shape[axis] for name, axis in axes.items()}
+    only = next(iter(lengths)) if len(lengths) == 1 else None
     return only if isinstance(only, int) else None
 
 
-def _batched(ports: Sequence[Port]) -> list[Port]:
-    """Inputs that have a batch as their first axis: all of two axes or more, and vectors that share its name."""
+def batch_axes(ports: Sequence[Port], asked: Mapping[str, int], *, as_it_is: bool = False) -> dict[str, int]:
+    """Which axis of which input is the batch.
+
+    The one that was asked for; else the one that is named so, or whose name all inputs of two axes or more share; else
+    the first one, where all of these are free or of one length. Raises HettopError (`input`) where that is open, unless
+    the model is to run `as_it_is`: such inputs then stay as they are.
+    """
+    found = {port.name: _asked_axis(port, asked[port.name]) for port in ports if port.name in asked}
     wide = [port for port in ports if len(port.shape) >= 2]
-    if not wide:
+    if not wide and not found:
         raise HettopError("input", "no batch axis: no input has two axes or more", EXPORT_BATCH)
-    names = {port.shape[0] for port in wide if isinstance(port.shape[0], str)}
-    return wide + [port for port in ports if len(port.shape) == 1 and port.shape[0] in names]
+    names = {axis for port in ports for axis in port.shape if isinstance(axis, str)}
+    named = {name for name in names if BATCH_NAME.search(name)}
+    named = named or {name for name in names if all(port.shape.count(name) == 1 for port in wide)}
+    rest = [port for port in ports if port.name not in found]
+    if len(named) == 1:
+        (name,) = named
+        return found | {port.name: port.shape.index(name) for port in rest if name in port.shape}
+    firsts = {port.shape[0] if isinstance(port.shape[0], int) else None for port in wide if port.name not in found}
+    if len(firsts) <= 1:
+        labels = {port.shape[0] for port in wide if isinstance(port.shape[0], str)}
+        return found | {p.name: 0 for p in rest if len(p.shape) >= 2 or (len(p.shape) == 1 and p.shape[0] in labels)}
+    if as_it_is:
+        return found
+    port = next(port for port in wide if port.name not in found and isinstance(port.shape[0], int))
+    raise HettopError(
+        "input",
+        f"cannot determine which axis is the batch: {clean(port.describe())}",
+        f"name it for each input that has one: --batch-axis {clean(port.name)}=1",
+    )
+
+
+def check_batch_axes(ports: Sequence[Port], asked: Mapping[str, int]) -> None:
+    """Raises HettopError (`input`) for an input or an axis that the model does not have."""
+    check_names(ports, asked, "--batch-axis")
+    for port in ports:
+        if port.name in asked:
+            _asked_axis(port, asked[port.name])
+
+
+def _asked_axis(port: Port, axis: int) -> int:
+    if axis >= len(port.shape):
+        raise HettopError("input", f"--batch-axis: no axis {axis}: {clean(port.describe())}", "axes count from 0")
+    return axis
 
 
 def _images(ports: Sequence[Port], chosen: Mapping[str, Shape]) -> list[Port]:

@@ -9,12 +9,13 @@ import gc
 import math
 import sys
 from collections.abc import Callable
-from itertools import repeat
+from itertools import pairwise, repeat
 
 from hettop.events import WINDOW_LIMIT
 from hettop.models.ports import Feed
 from hettop.sources.engine.backend import Backend
-from hettop.sources.engine.frames import RetireReport, StateReport, UsageReport
+from hettop.sources.engine.frames import InterruptedReport, RetireReport, StateReport, UsageReport
+from hettop.sources.engine.interruptions import Interruption
 from hettop.sources.engine.job import Limits, RunMode, WorkerState
 from hettop.sources.engine.publisher import NOT_REPORTED, REFUSED, Out, Publisher, Window
 from hettop.units import NS_PER_S
@@ -24,6 +25,9 @@ FLUSH_NS = 50_000_000
 
 LONG_REST_NS = 20_000_000
 """A longer rest listens for commands; a shorter one sleeps on the samples' clock, which is more punctual."""
+
+SIGNAL_NS = 5_000_000
+"""How long an unusually long call is held back: until a signal that a stop ended with has certainly been noted."""
 
 SHORT_REST_NS = 5_000_000
 """The end of a long rest is slept on the samples' clock, too."""
@@ -36,9 +40,9 @@ CLOCKS_DIFFER_NS = 1_000
 class Sampler:
     """Runs `backend.predict(feed)` as ordered, from the first call to the last.
 
-    `read_usage` is asked once per flush, `peak_memory_mb` when the unit pauses or stops. After `recycle_after`
-    predictions (None: never) it retires. `before_each` is called before each of them, outside of its time. All times
-    are of `backend.clock`. What either raises goes through to the caller.
+    `read_usage` and `interruption` are asked once per flush, `peak_memory_mb` when the unit pauses or stops. After
+    `recycle_after` predictions (None: never) it retires. `before_each` is called before each of them, outside of its
+    time. All times are of `backend.clock`. What either raises goes through to the caller.
     """
 
     def __init__(
@@ -52,6 +56,7 @@ class Sampler:
         rate_hz: float | None,
         rest_ns: int = 0,
         read_usage: Callable[[], UsageReport | None] = lambda: None,
+        interruption: Callable[[], Interruption | None] = lambda: None,
         peak_memory_mb: Callable[[], float | None] = lambda: None,
         recycle_after: int | None = None,
         before_each: Callable[[], None] | None = None,
@@ -63,6 +68,7 @@ class Sampler:
         self._state = state
         self._budget = SampleBudget(warmup, recycle_after)
         self._pace = Pace(rate_hz) if rate_hz is not None else None
+        self._interruption = interruption
         self._peak_memory_mb = peak_memory_mb
         self._rest_ns = rest_ns
         self._before_each = before_each
@@ -70,6 +76,7 @@ class Sampler:
         self._last_end = 0
 
         self._flush_at = 0
+        self._held = False
         self._reported = ""
         self._told_done = False
         self._slot: tuple[int, int] | None = None
@@ -140,7 +147,11 @@ class Sampler:
             self._last_start, self._last_end = window.start[-1], end
         self._budget.account(phase, len(window) - before, end)
         if end >= self._flush_at or len(window) >= WINDOW_LIMIT:
-            self.flush()
+            unusual = len(window) > before and window.latency[-1] > self._publisher.usual_ns + FLUSH_NS
+            if unusual and not self._held and len(window) < WINDOW_LIMIT:
+                self._held, self._flush_at = True, end + SIGNAL_NS
+            else:
+                self.flush()
 
     def _back_to_back(self, window: Window, until: int, count: int) -> int:
         """Up to `count` samples without a break; returns the last one's end. The loop that must cost nothing."""
@@ -283,6 +294,33 @@ class Sampler:
         if not self._state.changed:
             self._clock.sleep_until(moment)
 
+    def _note_interruption(self) -> None:
+        """Sets apart what was measured around a stop of the process or a sleep of the machine, and reports it.
+
+        That is all since the last flush: some 50 ms of samples, or the one that was interrupted.
+        """
+        found = self._interruption()
+        if found is None:
+            return
+        ns = found.slept_ns or self._stopped_ns()
+        stopped_ns = 0 if found.slept_ns else ns  # the samples' clock stands still while the machine sleeps
+        self._budget.set_apart(self._publisher.set_apart("transition"), stopped_ns)
+        self._publisher.report(InterruptedReport(why=found.why, ns=ns))
+        if self._pace is not None:
+            self._pace.interrupt(self._clock.now() - stopped_ns)
+        self._budget.after_break = self._budget.after_break or self._reported != "warming"
+
+    def _stopped_ns(self) -> int:
+        """How long it may have been stopped: the longest time between starts and ends since the last flush.
+
+        0 where that is unknown: before the first call, and while it pauses or waits for its turn.
+        """
+        idle = self._reported not in ("warming", "running") or (self._state.doing is RunMode.SLOTS and not self._slot)
+        window = self._publisher.window
+        ends = map(sum, zip(window.start, window.latency, strict=True))
+        moments = sorted((*window.start, *ends, self._last_start, self._last_end, self._clock.now()))
+        return 0 if idle or not self._last_end else max(later - moment for moment, later in pairwise(moments))
+
     # -- publishing ---------------------------------------------------------------------------------------------
 
     def _say(self, state: str, *, again: bool = False, done: bool = False, peak_memory_mb: float | None = None) -> None:
@@ -310,7 +348,9 @@ class Sampler:
 
     def flush(self) -> None:
         """Publishes what was measured so far."""
+        self._note_interruption()
         self._publisher.flush()
+        self._held = False
         self._flush_at = self._clock.now() + FLUSH_NS
 
 
@@ -397,6 +437,11 @@ class SampleBudget:
         elif n:
             self.after_break = False
         self._counted_to = end
+
+    def set_apart(self, n: int, ns: int) -> None:
+        """`n` samples that were counted as steady are none, and for `ns` of the running time nothing ran."""
+        self._steady -= n
+        self.steady_ns = max(0, self.steady_ns - ns)
 
     def steady_until(self, limits: Limits) -> int:
         """The moment by which steady running time is used up."""

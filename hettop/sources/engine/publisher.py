@@ -91,6 +91,13 @@ class Publisher:
             self._seal(phase)
         return self.window
 
+    def set_apart(self, phase: str) -> int:
+        """Count what is not published yet as samples of `phase`; returns how many steady ones that were."""
+        steady = len(self.window) if self.window.phase == "steady" else 0
+        if steady:
+            self.window.phase = phase
+        return steady
+
     def report(self, report: AnyReport) -> None:
         """Publishes a report, after the samples before it, at once."""
         self._seal(self.window.phase)

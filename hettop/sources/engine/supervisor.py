@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from hettop.errors import HettopError
-from hettop.events import Failure, split_row
+from hettop.events import FIRST_TOKENS, Failure, row_name, split_row
 from hettop.processes.child_process import ProcessGuard
 from hettop.processes.pipe_reader import UNREAD_BYTES, PipeReader
 from hettop.sources.engine.backend import Clock, RealClock
@@ -77,6 +77,7 @@ class Engine:
                     loads=self._loads,
                     comparisons=self._comparisons,
                     now=self._clock.now,
+                    first_tokens=None if job.answers is None else row_name(unit, FIRST_TOKENS),
                 )
                 for unit in units
             },
@@ -127,6 +128,11 @@ class Engine:
     def resident_mb(self) -> float:
         """The memory of all its processes together, in MB (10^6 bytes), as they last reported it."""
         return sum(member.resident_mb for member in self._group)
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Its processes."""
+        return tuple(member.child.pid for member in self._group if member.child is not None)
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from typing import Any
 
@@ -14,6 +13,7 @@ from hettop.measurement.arguments import (
     model_options,
 )
 from hettop.measurement.setup import Setup
+from hettop.processes.cpus import usable_threads
 from hettop.report.document import head
 from hettop.studies.coexec.measure import coexec_result
 from hettop.studies.coexec.messages import CoexecJob
@@ -73,7 +73,7 @@ def _document(setup: Setup, measured: Result, result: CoexecResult) -> dict[str,
 
 def _prepared(arguments: argparse.Namespace) -> tuple[Setup, CoexecJob]:
     options = model_options(arguments)
-    setup = prepare_units(options, arguments.units, os.cpu_count() or 1)
+    setup = prepare_units(options, arguments.units, usable_threads())
     return setup, make_job(
         setup,
         options,
@@ -87,7 +87,7 @@ def _prepared(arguments: argparse.Namespace) -> tuple[Setup, CoexecJob]:
 
 def _compare(arguments: argparse.Namespace) -> int:
     loads = parse_loads(arguments.loads or "none")
-    threads = arguments.threads or max(FEWEST_THREADS, os.cpu_count() or 1)
+    threads = arguments.threads or max(FEWEST_THREADS, usable_threads())
     with StudyOutput("granularities", arguments) as output:
         setup = prepare_model(model_options(arguments), threads)
         output.begin(setup)

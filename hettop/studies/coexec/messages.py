@@ -30,6 +30,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     values: dict[str, str] = {}
     hints: dict[str, str] = {}
     warmup: int = WARMUP
+    strict: bool = False
 
     def inputs(self) -> InputOptions:
         return InputOptions(seed=self.seed, shapes=self.shapes, values=self.values)

@@ -13,6 +13,7 @@ from hettop.measurement.arguments import (
     add_model_options,
     add_power_option,
     add_result_options,
+    add_strict_option,
     add_units_option,
     add_warmup_option,
     describe,
@@ -57,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser, "Run several units concurrently and measure the speedup over the best one alone.", _EXAMPLES, _NOTES
     )
     add_model_options(parser)
+    add_strict_option(parser)
     add_units_option(parser, "two or more units, or one twice (one of each kind of processor)", default=None)
     group = group_of(parser, MEASURE_GROUP)
     length = group.add_mutually_exclusive_group()
@@ -83,10 +85,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 FEWEST_UNITS = 2
 THREADS = "@"  # in the name of a unit with a number of threads
+ON_CPU = ":CPU"  # how the name of a provider's unit ends that runs on the processor of CPU_ONLY
 
 
 def usual_units(available: Sequence[str]) -> tuple[str, ...]:
     """One unit of each kind of processor, or two numbers of threads where there is one kind only."""
-    kinds = [unit for unit in available if THREADS not in unit and unit != "ALL"]
+    kinds = [unit for unit in available if THREADS not in unit and unit != "ALL" and not unit.endswith(ON_CPU)]
     threaded = [unit for unit in available if THREADS in unit]
     return tuple(kinds if len(kinds) >= FEWEST_UNITS else [*threaded, *kinds][:FEWEST_UNITS])

@@ -114,6 +114,7 @@ def make_job(
         values=dict(setup.inputs.values),
         hints=dict(setup.hints),
         warmup=warmup,
+        strict=options.strict,
     )
     # A power sample must fall wholly into a block.
     usual_ns = INTERVALS_A_BLOCK * POWER_INTERVAL_NS if powered else BLOCK_NS

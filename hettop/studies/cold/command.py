@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from typing import Any
 
@@ -13,6 +12,7 @@ from hettop.errors import HettopError
 from hettop.exits import EXIT_INTERRUPTED
 from hettop.measurement.arguments import model_options
 from hettop.measurement.setup import Setup, prepare
+from hettop.processes.cpus import usable_threads
 from hettop.report.document import head, session_document
 from hettop.report.verdict_words import provenance
 from hettop.studies.cold.measure import ColdStarts, cold_result
@@ -27,7 +27,7 @@ INTERRUPTED = "interrupted: fewer starts than requested"
 
 def run(arguments: argparse.Namespace) -> int:
     with StudyOutput("cold", arguments) as output:
-        setup = prepare(model_options(arguments), arguments.units, os.cpu_count() or 1)
+        setup = prepare(model_options(arguments), arguments.units, usable_threads())
         output.begin(setup)
         return _measure(setup, arguments.repeat, output)
 

@@ -14,6 +14,7 @@ from hettop.events import NO_LOAD
 from hettop.measurement.options import ModelOptions
 from hettop.measurement.setup import DEFAULT_BACKEND, MOST_THREADS, Setup, prepare
 from hettop.processes.child_process import environment_for_child
+from hettop.processes.cpus import usable_threads
 from hettop.processes.reaper import Reaper
 from hettop.sources.load.parts import LoadPart, condition_of, parse_load
 from hettop.sources.load.source import ProcessLoad, await_load, failure_of, nobody_to_tell, unavailable
@@ -172,7 +173,7 @@ def prepare_model(options: ModelOptions, threads: int) -> Setup:
             f"invalid --threads {threads}: valid values are {FEWEST_THREADS} to {MOST_THREADS}",
             f"use --threads {FEWEST_THREADS}",
         )
-    return prepare(replace(options, backend=DEFAULT_BACKEND), (ONE,), os.cpu_count() or 1)
+    return prepare(replace(options, backend=DEFAULT_BACKEND), (ONE,), usable_threads())
 
 
 def parse_loads(text: str) -> tuple[tuple[LoadPart, ...], ...]:

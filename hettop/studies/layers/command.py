@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from hettop.models.cache import ModelCache, default_cache
 from hettop.models.resolve import is_core_ml, model_file
 from hettop.models.shapes import check_names, choose_shapes
 from hettop.models.translated import translated_file
+from hettop.processes.cpus import usable_threads
 from hettop.report.document import head
 from hettop.session.session import Session
 from hettop.sources.engine.backends import has_plans
@@ -60,7 +60,7 @@ def _of_recording(arguments: argparse.Namespace) -> tuple[str, dict[str, Any], L
 def measure(arguments: argparse.Namespace, output: StudyOutput) -> tuple[Setup, LayersResult]:
     """What the options name, measured with the roofs of this machine. Raises HettopError."""
     backend = _backend(arguments.backend)
-    setup = prepare(replace(model_options(arguments), backend=backend), (arguments.units,), os.cpu_count() or 1)
+    setup = prepare(replace(model_options(arguments), backend=backend), (arguments.units,), usable_threads())
     if len(setup.units) != 1:
         raise HettopError("usage", "layers need exactly one unit: --units all", f"use --units {setup.units[0]}")
     job = LayersJob(
@@ -98,7 +98,7 @@ def _backend(name: str | None) -> str:
 
 def read_work(arguments: argparse.Namespace) -> tuple[Setup, list[Work]]:
     """The work of the layers that have MACs, from the model's file alone: nothing is run. Raises HettopError."""
-    setup = prepare(replace(model_options(arguments), backend=BACKEND), (arguments.units,), os.cpu_count() or 1)
+    setup = prepare(replace(model_options(arguments), backend=BACKEND), (arguments.units,), usable_threads())
     return setup, read_model_work(arguments.model, setup.function, setup.inputs.shapes, default_cache())
 
 

@@ -15,15 +15,20 @@ from hettop.models.inspection.reading import CONTRADICTIONS
 from hettop.text import clean
 
 
-def read_layers(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> tuple[tuple[Layer, ...], frozenset[str]]:
-    """Layers for inputs of these shapes, and the names of the model's outputs. Raises HettopError: `format`, `io`."""
+def read_layers(
+    path: Path, shapes: Mapping[str, tuple[int, ...]], values: Mapping[str, Any] | None = None
+) -> tuple[tuple[Layer, ...], frozenset[str]]:
+    """Layers for inputs of these shapes and values, and the names of the model's outputs.
+
+    Raises HettopError: `format`, `io`.
+    """
     from hettop.models.inspection.onnx_file import open_onnx
     from hettop.models.inspection.onnx_graph import read_graph
 
     model = open_onnx(path)
     outputs = frozenset(value.name for value in model.graph.output)
     try:
-        return read_graph(model, shapes).layers, outputs
+        return read_graph(model, shapes, values).layers, outputs
     except CONTRADICTIONS as error:
         raise HettopError(
             "format", f"{clean(path.name)}: its graph is inconsistent ({type(error).__name__})", "export it again"

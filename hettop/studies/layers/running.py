@@ -99,7 +99,7 @@ def _layers(
     plain = partial(backend.predict, feed)
     end_to_end = _in_turns(plain, partial(profiled.call, feed), job.warmup, runs, clock=clock, counters=counters)
     shapes = {port: tuple(array.shape) for port, array in feed.items()}
-    layers, outputs = read_layers(file, shapes)
+    layers, outputs = read_layers(file, shapes, feed)
     rows, unused = join(layers, outputs, read_profile(profiled.finish(), job.warmup), profiled.wiring)
     use = _cache_use(counters, job.warmup + runs, rows)
     fewer = "" if runs == job.runs else f"{runs} runs instead of {job.runs}: the profile holds no more"

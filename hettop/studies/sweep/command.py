@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 from collections.abc import Sequence
@@ -31,6 +30,7 @@ from hettop.measurement.arguments import (
 from hettop.measurement.options import MeasureOptions
 from hettop.measurement.rounds import Rounds, Trial, samples_of, statistics_of
 from hettop.measurement.setup import Setup, load_warnings, prepare
+from hettop.processes.cpus import usable_threads
 from hettop.report.conditions import conditions_blocks, conditions_document
 from hettop.report.document import session_document
 from hettop.report.page import Items
@@ -60,6 +60,8 @@ MOST_LOADS = 64
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.batch_axis and arguments.batch is None:
+        raise HettopError("usage", "--batch-axis needs --batch", "leave out --batch-axis")
     if arguments.batch is not None or arguments.size is not None:
         if arguments.loads is not None:
             raise HettopError("usage", "options exclude each other: --loads, --batch or --size", "run two sweeps")
@@ -80,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         rest_ns=DEFAULT_REST_NS if arguments.rest is None else arguments.rest,
         alone=arguments.alone,
     )
-    setup = prepare(model_options(arguments), arguments.units, os.cpu_count() or 1)
+    setup = prepare(model_options(arguments), arguments.units, usable_threads())
     _check_loads(setup, options)
     measure = MeasureOptions(
         warmup=arguments.warmup,
@@ -119,7 +121,7 @@ def _check_loads(setup: Setup, options: SweepOptions) -> None:
         why = unavailable(parts)
         if why is not None:
             raise HettopError("load-unavailable", why, "cpu and memory loads work everywhere")
-        print_warnings(load_warnings(condition_of(parts), os.cpu_count() or 1))
+        print_warnings(load_warnings(condition_of(parts), usable_threads()))
 
 
 def _sweep(sweep: Sweep, measure_options: MeasureOptions, output: StudyOutput) -> int:
@@ -188,10 +190,11 @@ def run_points(arguments: argparse.Namespace) -> int:
     if max(1, len(batches)) * max(1, len(sizes)) > MOST_POINTS:
         raise HettopError("usage", "too many points", f"the limit is {MOST_POINTS}")
     budget = parse_budget(arguments.budget, None)
+    axes = dict(map(parse_batch_axis, arguments.batch_axis))
     options = model_options(arguments)
     with StudyOutput("sweep", study_options(arguments)) as output:
         output.progress.show("preparing the points …")
-        setup, points = make_points(options, arguments.units, os.cpu_count() or 1, batches=batches, sizes=sizes)
+        setup, points = make_points(options, arguments.units, usable_threads(), batches=batches, sizes=sizes, axes=axes)
         if (count := core_ml_compilations(setup, points)) >= COMPILATIONS_TO_WARN_OF:
             output.progress.clear()
             print_warning(COMPILATION_WARNING.format(count=count), COMPILATION_HINT)
@@ -207,6 +210,14 @@ def parse_batches(text: str | None) -> list[int]:
         if not re.fullmatch(r"[1-9][0-9]{0,4}", part) or int(part) > LARGEST:
             raise HettopError("usage", f"invalid batch size: {part[:40]!r}", "write --batch 1,2,4,8,16,32")
     return [int(part) for part in parts]
+
+
+def parse_batch_axis(text: str) -> tuple[str, int]:
+    """`NAME=1` as name and axis. Raises HettopError (`usage`)."""
+    name, equals, axis = text.rpartition("=")
+    if not (equals and name and re.fullmatch("[0-9]", axis)):
+        raise HettopError("usage", f"invalid --batch-axis: {text[:40]!r}", "example: NAME=1, counted from 0")
+    return name, int(axis)
 
 
 def parse_sizes(text: str | None) -> list[tuple[int, int]]:

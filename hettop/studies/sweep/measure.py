@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from hettop.analysis.budget import Budget
+from hettop.compute_units import is_provider_unit
 from hettop.errors import HettopError
 from hettop.events import Failure
 from hettop.format import milliseconds, percent
@@ -25,7 +26,7 @@ from hettop.session.statistics import Statistics
 from hettop.sources.engine.backend import split_unit
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.backends.onnxruntime import UNIT as CPU_UNIT
-from hettop.sources.engine.batching import Scale, scaled, usual_batch
+from hettop.sources.engine.batching import Scale, check_batch_axes, scaled, usual_batch
 from hettop.stats.resampling import SEED
 from hettop.studies.sweep.curves import Curve, PointResult, curves
 from hettop.studies.sweep.result import BATCH, Fit, Sensitivity, SweepBudget, SweepCurve, SweepPoint, SweepResult, Usage
@@ -211,9 +212,12 @@ def make_points(
     *,
     batches: Sequence[int],
     sizes: Sequence[tuple[int, int]],
+    axes: Mapping[str, int] | None = None,
     make: Make = create,
 ) -> tuple[Setup, list[Point]]:
     """What all points have in common, and the points by size and then by batch; an empty list is the model's own.
+
+    axes: which axis of an input is the batch, where the user says so.
 
     Raises HettopError: as `prepare` does; `usage` for a simulated machine; and the first point's reason if no point
     can be had.
@@ -227,7 +231,8 @@ def make_points(
         points = [_built(setup, parse_variant(options.model), scale) for scale in scales]
     else:
         ports = input_ports(Path(options.model), setup.function)
-        points = [_reshaped(setup, ports, scale) for scale in scales]
+        check_batch_axes(ports, axes or {})
+        points = [_reshaped(setup, ports, scale, axes or {}) for scale in scales]
     if all(point.candidate.setup is None for point in points):
         error = points[0].candidate.error or Failure(kind="input", message="no point can be measured")
         raise HettopError(error.kind, error.message, error.hint)
@@ -236,7 +241,8 @@ def make_points(
 
 def core_ml_compilations(setup: Setup, points: Sequence[Point]) -> int:
     """How many times Core ML will compile something: each point for each unit that is not ONNX Runtime's own."""
-    units = [unit for unit in setup.units if setup.backend != DEFAULT_BACKEND or split_unit(unit)[0] != CPU_UNIT]
+    others = [unit for unit in setup.units if not is_provider_unit(unit)]
+    units = [unit for unit in others if setup.backend != DEFAULT_BACKEND or split_unit(unit)[0] != CPU_UNIT]
     return len(units) * sum(point.candidate.setup is not None for point in points)
 
 
@@ -279,11 +285,11 @@ def _built(setup: Setup, usual: Variant, scale: Scale) -> Point:
     return Point(variant.batch, variant.height, variant.width, candidate)
 
 
-def _reshaped(setup: Setup, ports: Sequence[Port], scale: Scale) -> Point:
+def _reshaped(setup: Setup, ports: Sequence[Port], scale: Scale, axes: Mapping[str, int]) -> Point:
     """A file keeps its weights; its inputs get other shapes."""
     batch = scale.batch or 1
     try:
-        shapes = scaled(ports, setup.inputs.shapes, scale)
+        shapes = scaled(ports, setup.inputs.shapes, scale, axes)
         all_shapes = choose_shapes(ports, shapes, {})
     except HettopError as error:
         why = Failure(kind=error.kind, message=clean(error.message), hint=clean(error.hint))

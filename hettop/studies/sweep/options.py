@@ -50,6 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_units_option(parser, "units to measure (all)")
     group = group_of(parser, MEASURE_GROUP)
     group.add_argument("--batch", metavar="1,2,4", help="batch sizes")
+    group.add_argument(
+        "--batch-axis",
+        action="append",
+        default=[],
+        metavar="NAME=1",
+        help="with --batch: which axis of an input is the batch (named batch, or the first)",
+    )
     group.add_argument("--size", metavar="224,320", help="image sizes in pixels: height and width, or HxW")
     group.add_argument(
         "--budget",

@@ -37,7 +37,7 @@ from hettop.sources.engine.outputs import REFERENCE, compare
 from hettop.text import clean
 
 WORKER = module_command("hettop.studies.variants.worker")
-RECIPE = "1"
+RECIPE = "2"
 """Changes whenever the same precision would be written otherwise."""
 
 TOOLS = ("coremltools", "numpy", "onnx", "onnxruntime")

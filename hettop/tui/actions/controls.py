@@ -13,7 +13,6 @@ from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from hettop.errors import HettopError
-from hettop.report.terminal.glyphs import to_ascii
 from hettop.session.views.structs import Scale
 from hettop.text import clean
 from hettop.tui.driver import driver_class
@@ -21,6 +20,7 @@ from hettop.tui.feed import Feed, LiveControls, ReplayControls, ReplayStatus
 from hettop.tui.frame_state import FrameState
 from hettop.tui.keymap import with_keymap
 from hettop.tui.keys import KEYS, applicable
+from hettop.tui.notices import Notices
 from hettop.tui.preferences import Preferences
 
 _NEEDS = {key.action: key.needs for key in KEYS if key.needs}
@@ -42,6 +42,7 @@ class Controls(App[None]):
         self.set_class(ascii, "-ascii")  # for widgets of Textual
         self.frame_state: FrameState | None = None
         self.preferences = preferences or Preferences()
+        self.notices = Notices()
         self.replaying = replaying
         self.window_s = self.preferences.window_s
         self.unit: str | None = None
@@ -60,11 +61,15 @@ class Controls(App[None]):
         title: str = "",
         severity: SeverityLevel = "information",
         timeout: float | None = None,
-        markup: bool = False,
+        markup: bool = False,  # noqa: ARG002 - Textual's
     ) -> None:
-        """Show a message; its text is never read as markup."""
-        shown = to_ascii(message) if self.ascii_only else message
-        super().notify(shown, title=title, severity=severity, timeout=timeout, markup=markup)
+        """Show a message in the line of hints; its text is never read as markup."""
+        self.notices.add(f"{title}: {message}" if title else message, severity, timeout)
+        self.show_notices()
+
+    def show_notices(self) -> None:
+        """Draw the messages that there are now, where they are seen."""
+        raise NotImplementedError
 
     @property
     def live(self) -> LiveControls | None:

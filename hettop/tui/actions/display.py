@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from textual.app import SystemCommand
 from textual.command import CommandList, CommandPalette
@@ -13,12 +13,12 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from hettop.errors import HettopError
-from hettop.format import seconds
+from hettop.format import duration
 from hettop.report.terminal.glyphs import to_ascii
 from hettop.session.views.structs import Scale
 from hettop.text import clean
 from hettop.tui.actions.controls import Controls, words
-from hettop.tui.constants import PANELS, WINDOWS_S
+from hettop.tui.constants import PANELS, PRESETS, WHOLE_SESSION_S, WINDOWS_S, next_window_s
 from hettop.tui.dialogs import SMALLEST, FilterScreen, HelpScreen, IntroductionScreen
 from hettop.tui.explanations import PANELS as ABOUT_PANELS
 from hettop.tui.explanations import SCREENS as ABOUT_SCREENS
@@ -29,7 +29,7 @@ from hettop.tui.panels.panel import Panel
 from hettop.tui.panels.units import UnitsPanel
 from hettop.tui.pickers import PanelScreen, ThemeScreen
 from hettop.tui.screens import SCREENS
-from hettop.tui.screens.page_screen import PageScreen
+from hettop.tui.screens.page_screen import PageScreen, Place
 from hettop.tui.settings import SettingsScreen
 from hettop.units import NS_PER_S
 
@@ -55,17 +55,40 @@ class Palette(Guarded, CommandPalette):
             super()._action_command_list(action)
 
 
+LEAST_FOR_SIDE = 100
+"""Cells of the panels, below which those of the side column make room."""
+
+LEAST_FOR_PRESETS = 18
+"""Lines of the terminal, below which there is only one layout."""
+
+
+class Arrangement(NamedTuple):
+    """The screen over the panels with its place, and the layout of the panels, for a terminal of this size."""
+
+    page: PageScreen | None
+    place: Place
+    preset: str
+    width: int
+    height: int
+
+
 class Looking(Controls):
     """How the session is viewed. Nothing here changes what is measured."""
+
+    preset: str = PRESETS[0]
+    """The layout, one of `PRESETS`."""
+    _laid_out: Arrangement | None = None
 
     def action_freeze(self) -> None:
         self.frozen = not self.frozen
         self.draw()
 
     def action_window(self, direction: int) -> None:
-        at = WINDOWS_S.index(self.window_s) + direction
-        self.window_s = WINDOWS_S[min(max(at, 0), len(WINDOWS_S) - 1)]
-        self.notify(f"time window {seconds(self.window_s * NS_PER_S)}", timeout=1.5, markup=False)
+        elapsed_s = 0.0 if self.feed is None else self.feed.now_ns / NS_PER_S
+        self.window_s = next_window_s(self.window_s, direction, elapsed_s)
+        length = "whole session" if self.window_s == WHOLE_SESSION_S else duration(self.window_s * NS_PER_S)
+        rest = "" if self.window_s in WINDOWS_S else f" in the timeline, {WINDOWS_S[-1]} s elsewhere"
+        self.notify(f"time window {length}{rest}", timeout=1.5, markup=False)
         self.draw()
 
     def action_all_units(self) -> None:
@@ -101,6 +124,32 @@ class Looking(Controls):
             at = shown.index(self.main.focused) if self.main.focused in shown else -direction
             shown[(at + direction) % len(shown)].focus()
 
+    def lay_out(self) -> None:
+        """Give the screen over the panels its place, and arrange the panels in the rest."""
+        page = next((screen for screen in self.screen_stack if isinstance(screen, PageScreen)), None)
+        width, height = self.size
+        place = page.place_in(width, height) if page is not None else Place()
+        body = next(iter(self.main.query("#body")), None)
+        if body is None:  # a last frame while the program ends
+            return
+        # A wide terminal has room for both columns of panels beside a screen.
+        narrowed = bool(place.below) or bool(place.beside and width - place.beside < LEAST_FOR_SIDE)
+        usual = narrowed or height < LEAST_FOR_PRESETS or self.main.has_class("-zoomed")
+        preset = PRESETS[0] if usual or body.has_class("-no-main") or body.has_class("-no-side") else self.preset
+        laid_out = Arrangement(page, place, preset, width, height)
+        if laid_out == self._laid_out:
+            return
+        self._laid_out = laid_out
+        if page is not None:
+            page.move_to(place, height)
+        self.main.set_class(narrowed and not place.below, "-beside")
+        self.main.set_class(bool(place.below), "-below")
+        for name in PRESETS[1:]:
+            self.main.set_class(name == preset, f"-{name}")
+        body.styles.margin = (0, place.beside, place.below, 0)
+        for bar in self.main.query("#scrub"):
+            bar.styles.margin = (0, place.beside, 0, 0)
+
     @property
     def page_screen(self) -> PageScreen | None:
         """The screen over the panels, if there is one."""
@@ -112,13 +161,19 @@ class Looking(Controls):
         entered = self.page_screen
         if entered is not None:
             self.pop_screen()
+            self.draw()
         if entered is None or not isinstance(entered, SCREENS[name]):
             self.push_screen(SCREENS[name](self.run_control, ascii=self.ascii_only))
 
     def action_leave(self) -> None:
-        """Close a screen, else the details of the focused panel, else its filter, else the zoom."""
+        """Hide warnings, else close a screen, else the details of the focused panel, else its filter, else the zoom."""
         panel = self.main.focused
-        if self.page_screen is not None:
+        warned = self.notices.warns
+        self.notices.clear()
+        self.show_notices()
+        if warned:
+            pass
+        elif self.page_screen is not None:
             self.pop_screen()
             self.draw()
         elif isinstance(panel, Panel) and panel.close_details():
@@ -212,6 +267,7 @@ class Looking(Controls):
             if panel.parent is not None:
                 panel.parent.add_class("-zoomed")
             panel.focus()
+        self.lay_out()
 
     def action_next_theme(self) -> None:
         names = self.theme_names
@@ -248,9 +304,11 @@ class Arranging(Looking):
     def arrange(self) -> None:
         """Apply the preferences once the panels exist."""
         self._hide(self.preferences.hidden)
+        self.preset = self.preferences.preset
         number = next((number for number, name in PANELS.items() if name == self.preferences.zoomed), None)
         if number is not None:
             super()._zoom(self.main.query_one(f"#panel-{number}", Panel))
+        self.lay_out()
         size = self.main.size
         if size.width >= SMALLEST[0] and size.height >= SMALLEST[1] and self.preferences.introduce():
             self.push_screen(IntroductionScreen(self.keys, replaying=self.replaying, ascii=self.ascii_only))
@@ -271,6 +329,7 @@ class Arranging(Looking):
                 if key.id != "palette":
                     title = f"{key.words[:1].upper()}{key.words[1:]}  {key.display}"
                     yield self._command(title, group, partial(self.run_action, key.action))
+        yield self._command("Messages: show the last ones again", "Display", self._last_notices)
         verb = "View" if self.replaying else "Measure on"
         for row in self.frame_state.session.units.rows if self.frame_state is not None else ():
             also = " (ANE)" if row.unit.startswith("CPU_AND_NE") else ""
@@ -280,6 +339,12 @@ class Arranging(Looking):
 
     def _command(self, title: str, group: str, run: Callable[[], Any]) -> SystemCommand:
         return SystemCommand(to_ascii(title) if self.ascii_only else title, group, run)
+
+    def _last_notices(self) -> None:
+        if self.notices.again():
+            self.show_notices()
+        else:
+            self.notify("no messages yet")
 
     def _use_theme(self, name: str) -> None:
         self.theme = name
@@ -313,6 +378,8 @@ class Arranging(Looking):
                 self.animation_level = "full" if value else "none"
             case "layout.hidden":
                 self._hide(value)
+            case "layout.preset":
+                self.preset = value
             case "layout.zoomed":
                 number = next((number for number, panel in PANELS.items() if panel == value), None)
                 super()._zoom(None if number is None else self.main.query_one(f"#panel-{number}", Panel))
@@ -328,6 +395,14 @@ class Arranging(Looking):
     def action_next_theme(self) -> None:
         super().action_next_theme()
         self.preferences.keep("theme", self.theme)
+
+    def action_next_layout(self) -> None:
+        """The next layout; a zoomed panel is restored, so that it is to be seen."""
+        self.preset = PRESETS[(PRESETS.index(self.preset) + 1) % len(PRESETS)]
+        self._zoom(None)
+        self.preferences.keep("layout.preset", self.preset)
+        self.notify(f"layout: {self.preset}", timeout=1.5)
+        self.draw()
 
     def action_choose_panels(self) -> None:
         self.push_screen(PanelScreen(self.hidden, self._panels_chosen, ascii=self.ascii_only))

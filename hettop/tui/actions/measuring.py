@@ -11,7 +11,6 @@ from textual.app import SuspendNotSupported
 
 from hettop.errors import HettopError
 from hettop.session.views.structs import UnitRow
-from hettop.text import clean
 from hettop.tui.actions.controls import Controls, words
 from hettop.tui.dialogs import ConfirmScreen, MarkScreen
 from hettop.tui.feed import AccessRequest
@@ -52,10 +51,10 @@ class Measuring(Controls):
         if view is not None and view.header.mode == "interleave" and view.latency.unit is not None:
             unit = view.latency.unit
             self.choose(unit)
-            self.notify(f"interleaving stopped: measuring {clean(unit)}; {self.key_of('interleave')} starts it again")
+            self.notify(f"{self.key_of('interleave')} interleaves the units again")
         else:
             self.send(self.live.interleave)
-            self.notify(f"interleaving all units; {self.key_of('interleave')} stops it")
+            self.notify(f"{self.key_of('interleave')} stops interleaving")
 
     def action_record(self) -> None:
         if self.live is not None:

@@ -7,7 +7,7 @@ from functools import partial
 from hettop.errors import HettopError
 from hettop.record.moments import moment_of
 from hettop.tui.actions.controls import Controls, words
-from hettop.tui.constants import WINDOWS_S
+from hettop.tui.constants import WHOLE_SESSION_S, next_window_s
 from hettop.tui.dialogs import MomentScreen
 from hettop.tui.panels.scrub import ScrubBar
 from hettop.tui.screens.spikes import SpikesScreen
@@ -68,17 +68,18 @@ class Replaying(Controls):
 
     def _show_pointed(self, moment_ns: int) -> None:
         """Lengthen the window until it contains the moment."""
-        age_ns = 0 if self.feed is None else self.feed.now_ns - moment_ns
-        longer = [seconds for seconds in WINDOWS_S if seconds * NS_PER_S > age_ns and seconds >= self.window_s]
-        if longer:
-            self.window_s = longer[0]
-        else:
-            self.notify(f"that spike was {age_ns // NS_PER_S} s ago, before the longest time window", markup=False)
+        now_ns = 0 if self.feed is None else self.feed.now_ns
+        while self.window_s * NS_PER_S <= now_ns - moment_ns and self.window_s < WHOLE_SESSION_S:
+            self.window_s = next_window_s(self.window_s, 1, now_ns / NS_PER_S)
         self.draw()
 
     def action_next_spike(self, direction: int) -> None:
         if self.replay is not None:
             self.send(partial(self.replay.next_spike, direction))
+
+    def on_events_panel_earlier(self) -> None:
+        if self.replay is not None:
+            self.replay.read_earlier_log()
 
     def action_select(self, direction: int) -> None:
         if self.replay is not None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from hettop.format import clock
+from textual.message import Message
+
+from hettop.format import clock, count
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, fit, line, wrapped
 from hettop.text import clean
@@ -15,59 +18,107 @@ from hettop.tui.listing import filter_note, matches
 from hettop.tui.panels.panel import Panel, inner_size
 
 if TYPE_CHECKING:
-    from hettop.events import LogEntry
+    from hettop.session.views.structs import LogLine
 
 _OLDEST = 1_000_000  # lines; limited to those that there are when they are drawn
+_ALL = 10_000
+"""Lines to ask for with a filter, which may match the oldest one: more than are kept."""
+
+_AHEAD = 256
+"""Lines to ask for beyond those in sight: so far a frozen display can be scrolled."""
+
 _MARKS = {"warning": ("!", "warning"), "error": (glyphs.FAILED, "error")}
+_LARGE = (72, 8)
+"""Cells and lines from which on the zoomed panel is a table."""
 
 
 class EventsPanel(Panel):
-    """The event log, and the active load in its lower edge."""
+    """The event log, and the active load in its lower edge. Zoomed it is a table with a column for each field."""
 
     NUMBER = 4
     LISTS = "events"
+
+    class Earlier(Message):
+        """The user scrolled to the first line in memory, and there are earlier ones."""
 
     def __init__(self, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
         super().__init__(ascii=ascii)
         self._back = 0  # lines between the newest and the last one shown
         self._above = 0
+        self._matched: tuple[Sequence[LogLine], str, Sequence[LogLine]] = ((), "", ())
+
+    @property
+    def wanted(self) -> int:
+        """How many lines of the log to make for the next frame."""
+        return _ALL if self.filter else self._back + self.size.height + _AHEAD
 
     def title(self, frame_state: FrameState) -> Line:
-        log = frame_state.session.log
-        note = filter_note(self.filter, len(self._shown(frame_state)), len(log))
-        return line(("events", "title"), (clean(note), "warning"))
+        note = filter_note(self.filter, len(self._shown(frame_state)), _held(frame_state))
+        counts = frame_state.session.logged.counts if self.has_class("-zoomed") else ()
+        kinds = "".join(f" {glyphs.DOT} {clean(kind, 16)} {count(n)}" for kind, n in counts or ())
+        return line(("events", "title"), (kinds, "muted"), (clean(note), "warning"))
 
-    def _shown(self, frame_state: FrameState) -> list[LogEntry]:
+    def _shown(self, frame_state: FrameState) -> Sequence[LogLine]:
         """The entries that match the filter."""
+        log = frame_state.session.log
         if not self.filter:
-            return list(frame_state.session.log)
-        return [entry for entry in frame_state.session.log if matches(self.filter, entry.text, entry.kind, entry.level)]
+            return log
+        if self._matched[0] is not log or self._matched[1] != self.filter:  # a frame asks for it several times
+            found = [entry for entry in log if matches(self.filter, entry.text, entry.kind, entry.level, entry.unit)]
+            self._matched = (log, self.filter, found)
+        return self._matched[2]
 
     def foot(self, frame_state: FrameState) -> Line:
         more = (
-            f" {glyphs.UP_DOWN} {self._above} above, {self._back} below {glyphs.DOT}"
+            f" {glyphs.UP_DOWN} {count(self._above)} above, {count(self._back)} below {glyphs.DOT}"
             if self._above or self._back
             else ""
         )
         return line((more, "muted"), (" load ", "muted"), (clean(frame_state.session.header.load), "strong"))
 
     def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
-        rows = [row for entry in self._shown(frame_state) for row in entry_lines(entry, width)]
-        self._back = min(self._back, max(0, len(rows) - height))
+        entries = self._shown(frame_state)
+        large = self.has_class("-zoomed") and width >= _LARGE[0] and height >= _LARGE[1]
+        room = height - large
+        rows, used = self._rows(entries, width, self._back + room, large=large)
+        self._back = min(self._back, max(0, len(rows) - room))
+        shown = rows[: len(rows) - self._back][-room:]
+        # Lines of entries in sight are rows; of those above only the entries are counted.
+        unseen = max(0, len(rows) - self._back - len(shown))
+        held = len(entries) if self.filter else _held(frame_state)
+        self._above = unseen + max(0, held - used)
         if not rows:
-            return [fit(line(("no event matches the filter" if self.filter else "no events yet", "muted")), width)]
-        shown = rows[: len(rows) - self._back][-height:]
-        self._above = len(rows) - self._back - len(shown)
-        return shown
+            shown = [fit(line(("no event matches the filter" if self.filter else "no events yet", "muted")), width)]
+        words = "" if self._above else earlier_words(frame_state)
+        if words and (len(shown) < room or self._back):
+            shown = [fit(line((words, "muted")), width), *(shown if len(shown) < room else shown[1:])]
+        return [fit(_heading(width), width), *shown] if large else shown
+
+    def _rows(self, entries: Sequence[LogLine], width: int, wanted: int, *, large: bool) -> tuple[list[Line], int]:
+        """At least the last `wanted` lines, if there are as many, and of how many entries they are."""
+        found: list[list[Line]] = []
+        lines = 0
+        for entry in reversed(entries):
+            if lines >= wanted:
+                break
+            found.append(table_lines(entry, width) if large else entry_lines(entry, width))
+            lines += len(found[-1])
+        return [row for rows in reversed(found) for row in rows], len(found)
 
     def scroll(self, direction: int) -> None:
         self._back = max(0, self._back - direction)
+        self._ask_for_more()
         self.redraw()
 
     def to_edge(self, direction: int) -> None:
         """The oldest entry (-1) or the newest (1), which the panel then follows."""
         self._back = 0 if direction > 0 else _OLDEST
-        self.redraw()
+        self._ask_for_more()
+        self.post_message(self.Resized())  # a frame with all of the lines is needed
+
+    def _ask_for_more(self) -> None:
+        if self._back and self._above <= 1 and self.frame_state is not None and self.frame_state.session.logged.earlier:
+            self.post_message(self.Earlier())
 
     def set_filter(self, text: str) -> None:
         self.filter = text
@@ -76,7 +127,7 @@ class EventsPanel(Panel):
 
     def clipboard_text(self) -> tuple[str, str] | None:
         """The newest of the entries that are shown, in full."""
-        shown = [] if self.frame_state is None else self._shown(self.frame_state)
+        shown = [] if self.frame_state is None else list(self._shown(self.frame_state))
         if not shown:
             return None
         width, _ = inner_size(self.size.width, self.size.height)
@@ -86,8 +137,24 @@ class EventsPanel(Panel):
         return "the event", f"{clock(shown[-1].t, 2)} {clean(shown[-1].text)}"
 
 
-@lru_cache(maxsize=256)  # entries do not change, and cleaning takes the most time of a frame
-def entry_lines(entry: LogEntry, width: int) -> list[Line]:
+def _held(frame_state: FrameState) -> int:
+    """How many lines there are in memory; a frame has as many of them as were asked for."""
+    return max(frame_state.session.logged.held, len(frame_state.session.log))
+
+
+def earlier_words(frame_state: FrameState) -> str:
+    """What is said above the first line in memory; empty where that is the first of all."""
+    earlier = frame_state.session.logged.earlier
+    if earlier is None:
+        return "earlier lines unknown: another version recorded them; replay with --refold"
+    if not earlier:
+        return ""
+    where = "scroll on to read them" if frame_state.replay is not None else "no longer in memory"
+    return f"{count(earlier)} earlier line{'' if earlier == 1 else 's'}: {where}"
+
+
+@lru_cache(maxsize=1024)  # entries do not change, and cleaning takes the most time of a frame
+def entry_lines(entry: LogLine, width: int) -> list[Line]:
     """One entry, its text wrapped beside the time where it fits, else cut."""
     head = _head(entry)
     margin = sum(len(text) for text, _ in head)
@@ -99,14 +166,47 @@ def entry_lines(entry: LogEntry, width: int) -> list[Line]:
     return [first, *(fit(line((" " * margin, "text"), (row, ink)), width) for row in rows[1:])]
 
 
-def _head(entry: LogEntry) -> Line:
+def _head(entry: LogLine) -> Line:
     mark, ink = _MARKS.get(entry.level, (" ", "muted"))
     return line((clock(entry.t, 2), "muted"), (f" {mark} ", ink))
 
 
-def _words(entry: LogEntry) -> tuple[str, str]:
+def _words(entry: LogLine) -> tuple[str, str]:
     """Only errors have coloured text: a log full of spikes stays readable."""
     return clean(entry.text), "error" if entry.level == "error" else "text"
+
+
+_TIME, _COUNT, _KIND, _UNIT = 10, 7, 13, 15
+
+
+def _heading(width: int) -> Line:
+    """Of the table."""
+    unit = f"{'unit':<{_UNIT}}" if width >= _WITH_UNIT else ""
+    return line((f"{'time':<{_TIME}}{'until':<{_TIME}}{'count':>{_COUNT}}   {'kind':<{_KIND}}{unit}text", "muted"))
+
+
+_WITH_UNIT = 96
+"""Cells from which on the units have a column; they are in the text, too."""
+
+
+@lru_cache(maxsize=1024)
+def table_lines(entry: LogLine, width: int) -> list[Line]:
+    """One entry as a row of the table, its text wrapped in its column."""
+    mark, ink = _MARKS.get(entry.level, (" ", "muted"))
+    last = clock(entry.last_ns, 2) if entry.n > 1 else ""
+    unit = clean(entry.unit, _UNIT - 1) if width >= _WITH_UNIT else ""
+    head = line(
+        (f"{clock(entry.t, 2):<{_TIME}}{last:<{_TIME}}", "muted"),
+        (f"{count(entry.n):>{_COUNT}}", "strong" if entry.n > 1 else "muted"),
+        (f" {mark} ", ink),
+        (f"{clean(entry.kind, _KIND - 1):<{_KIND}}", "accent"),
+        (f"{unit:<{_UNIT if width >= _WITH_UNIT else 0}}", "text"),
+    )
+    margin = sum(len(text) for text, _ in head)
+    text_ink = "error" if entry.level == "error" else "text"
+    rows = wrapped(clean(entry.words), width - margin) or [""]
+    first = fit(line(*head, (rows[0], text_ink)), width)
+    return [first, *(fit(line((" " * margin, "text"), (row, text_ink)), width) for row in rows[1:])]
 
 
 class EventLine(Chart):

@@ -11,7 +11,8 @@ from textual.message import Message
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit
 from hettop.tui.chart import Chart
-from hettop.tui.keys import Key
+from hettop.tui.keys import Key, hinted, hinted_zoomed
+from hettop.tui.notices import Notices
 
 STUDIES = "screen.studies"
 
@@ -19,7 +20,52 @@ Hint = tuple[str, str]
 """A key as it is shown, and what it does in a word."""
 
 
-class Hints(Chart):
+_SHARE = 3
+"""Messages take at most this part of the screen's height, and at least a line."""
+
+
+class NoticeLine(Chart):
+    """The bottom of a screen: messages where there are any, else one line of hints. A click on messages hides them."""
+
+    def __init__(self, *, id: str, ascii: bool = False) -> None:  # noqa: A002 - Textual's and our option
+        super().__init__(id=id, ascii=ascii)
+        self._notices = Notices()
+
+    def on_mount(self) -> None:
+        """The messages are the app's, which all screens show."""
+        self._notices = getattr(self.app, "notices", self._notices)
+        self.call_after_refresh(self.show_notices)
+
+    def show_notices(self) -> None:
+        """Draw the messages that there are now; the panels make room for what takes more than a line."""
+        rows = len(self._told(self.size.width, self.app.size.height)) if self._notices.shown else 1
+        if self.styles.height is None or self.styles.height.value != max(1, rows):
+            self.styles.height = max(1, rows)
+        self.redraw()
+
+    def _told(self, width: int, height: int) -> list[Line]:
+        return self._notices.lines(width, max(1, height // _SHARE))
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        if not height:
+            return []
+        told = self._told(width, self.app.size.height) if self._notices.shown else []
+        return told[-height:] or [self.hints(width)]
+
+    def hints(self, width: int) -> Line:
+        """The keys."""
+        raise NotImplementedError
+
+    def hide_notices(self) -> bool:
+        """Returns whether there were any."""
+        if not self._notices.shown:
+            return False
+        self._notices.clear()
+        self.show_notices()
+        return True
+
+
+class Hints(NoticeLine):
     """The hints of the panels."""
 
     ALLOW_SELECT = False
@@ -31,8 +77,11 @@ class Hints(Chart):
         action: str
 
     def __init__(self, keys: Sequence[Key], *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        """keys: all that apply."""
         super().__init__(id="hints", ascii=ascii)
-        self._keys = keys
+        self._all = list(keys)
+        self._keys = hinted(self._all)
+        self._zoomed = ""
         self._studying: str | None = None
 
     def announce(self, doing: str | None) -> None:
@@ -41,10 +90,15 @@ class Hints(Chart):
             self._studying = doing
             self.redraw()
 
-    def lines(self, width: int, height: int) -> list[Line]:
-        if not height:
-            return []
-        return [hint_line(self._hints, width)]
+    def hints(self, width: int) -> Line:
+        return hint_line(self._hints, width)
+
+    def zoom(self, panel: str) -> None:
+        """Show the keys of this zoomed panel first; empty: no panel is zoomed."""
+        if panel != self._zoomed:
+            self._zoomed = panel
+            self._keys = hinted_zoomed(self._all, panel) if panel else hinted(self._all)
+            self.redraw()
 
     @property
     def _hints(self) -> list[Hint]:
@@ -56,6 +110,8 @@ class Hints(Chart):
         return sorted(self._keys, key=lambda key: self._studying is None or key.id != STUDIES)
 
     def on_click(self, event: Click) -> None:
+        if self.hide_notices():
+            return
         for key, (start, end, _) in zip(self._shown, placed_hints(self._hints, self.size.width), strict=False):
             if start <= event.x < end:
                 self.post_message(self.Pressed(key.action))

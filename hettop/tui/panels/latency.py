@@ -65,6 +65,8 @@ class LatencyPanel(Panel):
         if study is not None and session.header.paused and not session.latency.n:
             note = f"Inference is paused while the study {clean(study, 20)} runs: y shows it."
             return [line((text, "muted")) for text in wrapped(note, width)]
+        if frame_state.waiting is not None:
+            return [line((text, "muted")) for text in wrapped(frame_state.waiting, width)]
         if session.ridge is not None and has_room(width, height):
             return draw_ridge(session, width, height, braille=frame_state.braille)
         if not session.latency.n or session.latency.needs:

@@ -34,6 +34,11 @@ class Panel(Chart, can_focus=True):
         self.frame_state: FrameState | None = None
         self.filter = ""
 
+    @property
+    def zoomed(self) -> bool:
+        """Whether it has the whole screen, and draws its large form."""
+        return self.has_class("-zoomed")
+
     def show(self, frame_state: FrameState) -> None:
         """Draw this frame state from now on."""
         self.frame_state = frame_state
@@ -130,6 +135,8 @@ def _bar(corners: str | tuple[str, str], words: Line, edge: str, width: int) -> 
     """An edge of the frame with words set into it."""
     room = width - 4
     shown = fit(words, room) if width_of(words) > room else words
+    if shown and not shown[-1][0].strip():  # a cut before a word leaves blanks
+        shown = shown[:-1]
     rule = glyphs.EDGE * (width - 3 - width_of(shown) - bool(shown))
     gap: Span = (" ", "text") if shown else ("", "text")
     return line((corners[0] + glyphs.EDGE, edge), *shown, gap, (rule + corners[1], edge))
@@ -142,21 +149,37 @@ _LEAST = 2  # rows; a smaller panel would have no frame
 class AutoHeightPanel(Panel):
     """Asks for a new layout when the number of its rows changes."""
 
+    def __init__(self, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
+        super().__init__(ascii=ascii)
+        self._drawn: tuple[FrameState, tuple[int, bool, int], list[Line]] | None = None
+
     def rows(self, frame_state: FrameState, width: int) -> list[Line]:
         """All lines, most important first."""
         raise NotImplementedError
 
+    @property
+    def screen_height(self) -> int:
+        """The lines of the screen; 0 for a panel that is on none."""
+        return self.screen.size.height if self.is_attached else 0
+
+    def _rows(self, frame_state: FrameState, width: int) -> list[Line]:
+        """As `rows`, drawn once for all that ask for them in a frame."""
+        shape = (width, self.zoomed, self.screen_height)
+        if self._drawn is None or self._drawn[0] is not frame_state or self._drawn[1] != shape:
+            self._drawn = frame_state, shape, self.rows(frame_state, width)
+        return self._drawn[2]
+
     def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
-        found = self.rows(frame_state, width)
+        found = self._rows(frame_state, width)
         return [*found, *[fit((), width)] * (height - len(found))][:height]
 
     def show(self, frame_state: FrameState) -> None:
         width, _ = inner_size(self.size.width, self.size.height)
-        before = 0 if self.frame_state is None else len(self.rows(self.frame_state, width))
+        before = 0 if self.frame_state is None else len(self._rows(self.frame_state, width))
         super().show(frame_state)
-        if len(self.rows(frame_state, width)) != before:
+        if len(self._rows(frame_state, width)) != before:
             self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's
         inside, _ = inner_size(width, viewport.height)
-        return _FRAME + max(_LEAST, len(self.rows(self.frame_state, inside)) if self.frame_state is not None else 0)
+        return _FRAME + max(_LEAST, len(self._rows(self.frame_state, inside)) if self.frame_state is not None else 0)

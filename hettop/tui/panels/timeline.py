@@ -1,19 +1,37 @@
-"""Panel 2: latency over time: P90 and maximum per slot of the time window, spikes, marks."""
+"""Panel 2: latency over time: a lane for each unit, with P50, P90 and maximum per slot of the time window."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import median
+from string import ascii_lowercase
 
-from hettop.format import count, milliseconds, seconds
+from hettop.format import UNKNOWN, count, duration, milliseconds, unit_name
 from hettop.report.terminal import glyphs
-from hettop.report.terminal.lines import Line, fit, line, runs
-from hettop.session.views.structs import TimelineSlot, TimelineView
+from hettop.report.terminal.lines import Line, Span, fit, line, runs
+from hettop.session.views.structs import TimelineLane, TimelineLoad, TimelineView
 from hettop.stats.axes import nice_ceiling, nice_step, row_labels, row_of
+from hettop.text import clean
+from hettop.tui.canvas import Canvas
 from hettop.tui.frame_state import FrameState
-from hettop.tui.panels.histogram import GUTTER, plot_columns
 from hettop.tui.panels.panel import Panel, inner_size
 from hettop.units import NS_PER_S
+
+GUTTER = 12
+_NARROWEST_WITH_GUTTER = 34
+_LABEL = 5  # cells of the gutter for a label of the scale
+_LABEL_EVERY = 2  # lines
+_TICK_EVERY = 12  # columns
+_STEPS = (0.5, 1, 2, 5, 10, 15, 20, 30)  # s, min or h
+_LONGEST_NAME = 16
+# One spike of 100 times the usual latency would flatten the rest: higher ones are cut and marked. Lanes are low, and
+# show the spikes by marks anyway.
+_CLIP, _CLIP_LANES = 3.0, 1.5
+_MARK_GLYPHS = {"mark": glyphs.NOTE, "control": glyphs.CONTROL, "drift": glyphs.DRIFT}
+
+Cells = list[list[Span]]
+"""A span of one character for each cell, by rows from above."""
 
 
 class TimelinePanel(Panel):
@@ -23,153 +41,291 @@ class TimelinePanel(Panel):
 
     @property
     def columns(self) -> int:
-        """How many slots fit."""
-        return slot_columns(inner_size(self.size.width, self.size.height)[0])
+        """How many columns fit."""
+        return plot_columns(inner_size(self.size.width, self.size.height)[0])
 
     def title(self, frame_state: FrameState) -> Line:
         view = frame_state.session.timeline
-        spikes = f"{count(view.spikes)} spike{'' if view.spikes == 1 else 's'}"
+        spikes = f"{count(view.spikes)} spike{'' if view.spikes == 1 else 's'} in this window"
         if view.spikes is None:
             spikes = "too few samples for spikes"
-        threshold = (
-            (f" · threshold {glyphs.FENCE} {milliseconds(view.threshold_ms)} ms", "muted")
-            if view.threshold_ms is not None
-            else ("", "muted")
-        )
+        fills = "⢕ P50 ⣿ P90 ⠁ max" if frame_state.braille else f"{glyphs.FULL} P90 {glyphs.HIGH_STROKE} max"
         return line(
-            ("timeline", "title"),
-            (" · ", "muted"),
-            (spikes, "high" if view.spikes else "muted"),
-            (f" · {glyphs.FULL} max ", "muted"),
-            (glyphs.SHADE, "low"),
-            (f" P90 per {seconds(view.slot_ns)}", "muted"),
-            threshold,
+            ("timeline ms", "title"),
+            (f" · {window_text(view)} · ", "muted"),
+            (f"{glyphs.CLIPPED} {spikes}" if view.spikes else spikes, "high" if view.spikes else "muted"),
+            (f" · {fills} per {cells_text(view)}", "muted"),
         )
+
+    def foot(self, frame_state: FrameState) -> Line:
+        view = frame_state.session.timeline
+        spans = []
+        if len(view.lanes) == 1 and view.lanes[0].threshold_ms is not None:
+            spans.append(f"{glyphs.FENCE} spike threshold {milliseconds(view.lanes[0].threshold_ms)} ms")
+        elif any(lane.threshold_ms is not None for lane in view.lanes):
+            spans.append(f"{glyphs.FENCE} spike threshold")
+        if view.budget_ms is not None:
+            spans.append(f"{glyphs.BUDGET_LEVEL} budget {milliseconds(view.budget_ms)} ms")
+        return line((" · ".join(spans), "muted"))
 
     def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
-        return draw_timeline(frame_state.session.timeline, width, height)
+        session = frame_state.session
+        if frame_state.waiting is not None:
+            return [fit(line((frame_state.waiting, "muted")), width)]
+        return draw_timeline(
+            session.timeline, width, height, braille=frame_state.braille, viewed=session.latency.unit or ""
+        )
 
 
-_MARK_GLYPHS = {
-    "mark": glyphs.NOTE,
-    "load": glyphs.LOAD,
-    "control": glyphs.CONTROL,
-    "drift": glyphs.DRIFT,
-    "pointed": glyphs.CLIPPED,
-}
-_LABEL_EVERY = 2  # lines
-_LEVELS = len(glyphs.EIGHTHS) - 1
-_TICK_EVERY = 12  # columns
-# One spike of 100 times the usual latency would flatten the rest: higher ones are cut and marked.
-_CLIP = 6.0
+def window_text(view: TimelineView) -> str:
+    """`last 30 s`; `whole session, 40 min`."""
+    return f"whole session, {duration(view.window_ns)}" if view.whole else f"last {duration(view.window_ns)}"
 
 
-def slot_columns(width: int) -> int:
-    """How many slots a timeline of this width can show, to request from the view."""
-    return plot_columns(width)
+def cells_text(view: TimelineView) -> str:
+    """How long a time each column of dots is of."""
+    if view.cells_ns is None:
+        return duration(view.slot_ns)
+    narrowest, widest = map(duration, view.cells_ns)
+    return narrowest if narrowest == widest else f"{narrowest} to {widest}"
 
 
-def draw_timeline(view: TimelineView, width: int, height: int) -> list[Line]:
-    """The timeline as exactly `height` lines of `width` cells."""
+def _gutter(width: int) -> int:
+    return GUTTER if width >= _NARROWEST_WITH_GUTTER else 0
+
+
+def plot_columns(width: int) -> int:
+    """How many cells a timeline of this width has for its slots."""
+    return max(1, width - _gutter(width))
+
+
+def draw_timeline(view: TimelineView, width: int, height: int, *, braille: bool = True, viewed: str = "") -> list[Line]:
+    """The timeline as exactly `height` lines of `width` cells. `viewed` is the unit whose name stands out."""
     if height < 1 or width < 1:
         return []
-    # For a view that was made for another width: the newest slots.
-    slots = view.slots[-slot_columns(width) :]
-    gutter = width - slot_columns(width)
-    known = [slot for slot in slots if slot is not None]
-    if not known:
+    lanes = [lane for lane in view.lanes if any(slot is not None for slot in lane.slots)]
+    if not lanes:
         rows = [fit((), width)] * height
         words = "no samples in this window"
         rows[height // 2] = fit(line((" " * max(0, (width - len(words)) // 2), "text"), (words, "muted")), width)
         return rows
-    foot = 0 if height < 3 else 1 if height < 5 else 2
-    top = _ceiling(known, view.threshold_ms)
-    first = len(view.slots) - len(slots)
-    pointed = None if view.pointed is None else view.pointed - first
-    rows = _plot(slots, view.threshold_ms, top, height - foot, gutter=gutter, pointed=pointed)
-    ages = [(len(view.slots) - first - i) * view.slot_ns for i in range(len(slots))]
-    marks = [(slot - first, kind) for slot, kind in view.marks]
-    rows += _foot(ages, marks if pointed is None else [*marks, (pointed, "pointed")], gutter)[:foot]
+    foot = _foot_lines(height, len(lanes))
+    plot = _Plot(view, lanes, width, height - foot, braille=braille, viewed=viewed)
+    rows = [*plot.rows(), *plot.foot(legend=height - foot < len(lanes))[:foot]]
     return [fit(row, width) for row in rows]
 
 
-def _ceiling(known: list[TimelineSlot], threshold_ms: float | None) -> float:
-    """A round top of the scale: above all samples, except a few far above the usual P90."""
-    usual = median(slot.p90_ms for slot in known)
-    highest = max(slot.max_ms for slot in known)
-    top = max(min(highest, _CLIP * usual), min(threshold_ms or 0.0, _CLIP * usual))
-    return nice_ceiling(top)
+def _foot_lines(height: int, lanes: int) -> int:
+    """One line for the axis, or for the letters of units that have no lanes; none where the lanes need it."""
+    return 0 if height < 3 or height == lanes else 1
 
 
-def _plot(
-    slots: tuple[TimelineSlot | None, ...],
-    threshold_ms: float | None,
-    top: float,
-    height: int,
-    *,
-    gutter: int,
-    pointed: int | None,
-) -> list[Line]:
-    scale = height * _LEVELS / top
-    threshold_row = None if threshold_ms is None or threshold_ms > top else row_of(threshold_ms, top, height)
-    levels = [
-        (0, 0, False) if slot is None else (math.ceil(slot.p90_ms * scale), math.ceil(slot.max_ms * scale), slot.spike)
-        for slot in slots
-    ]
-    labels = row_labels(top, height, max(1, height // _LABEL_EVERY)) if gutter else {}
-    rows: list[Line] = []
-    for row in range(height):
-        base = (height - 1 - row) * _LEVELS
-        cells = [_cell(level, base, row == 0, row == threshold_row) for level in levels]
-        if pointed is not None and 0 <= pointed < len(cells) and cells[pointed][0] in (" ", glyphs.FENCE):
-            cells[pointed] = (glyphs.GUIDE, "accent")
-        head = _head(labels.get(row), threshold_ms if row == threshold_row else None) if gutter else ""
-        rows.append(line((head, "muted"), *runs([c for c, _ in cells], [t for _, t in cells])))
-    return rows
+class _Plot:
+    """A drawing of the lanes, of which `height` lines are for the plot."""
+
+    def __init__(
+        self, view: TimelineView, lanes: list[TimelineLane], width: int, height: int, *, braille: bool, viewed: str
+    ) -> None:
+        self.view, self.lanes, self.viewed, self.braille = view, lanes, viewed, braille
+        self.gutter, self.columns = _gutter(width), plot_columns(width)
+        self.height = height
+        self.per_cell = 2 if braille else 1
+        # For a view that was made for another width: the newest slots, up to the right edge.
+        self.shift = self.columns * self.per_cell - max(len(lane.slots) for lane in lanes)
+        self.top = _ceiling(lanes, view.budget_ms)
+
+    def cell(self, slot: int) -> int:
+        """The column of a slot, which may be outside of the plot."""
+        return (slot + self.shift) // self.per_cell
+
+    def rows(self) -> list[Line]:
+        if self.height < len(self.lanes):
+            return self._overlaid()
+        each, left = divmod(self.height, len(self.lanes))
+        between = left // max(1, len(self.lanes) - 1)
+        rows: list[Line] = []
+        for at, lane in enumerate(self.lanes):
+            heads = self._heads(lane, each)
+            rows += [line(*head, *_joined(cells)) for head, cells in zip(heads, self._lane(lane, each), strict=True)]
+            if at < len(self.lanes) - 1:
+                rows += [self._blank()] * between
+        return [*rows, *[self._blank()] * (self.height - len(rows))]
+
+    def _blank(self) -> Line:
+        head: Span = (" " * (self.gutter - 1) + glyphs.AXIS_UP, "muted") if self.gutter else ("", "muted")
+        return line(head, *_joined(self._edges([[(" ", "text")] * self.columns])[0]))
+
+    def _lane(self, lane: TimelineLane, height: int) -> Cells:
+        """One unit's slots: sparse dots up to P50, all up to P90, one at the maximum, a mark at the top for spikes."""
+        canvas = Canvas(self.columns, height, braille=self.braille)
+        scale = canvas.high / self.top
+        inks = [["low"] * self.columns for _ in range(height)]
+        clipped: dict[int, str] = {}
+        for at, slot in enumerate(lane.slots, self.shift):
+            if slot is None or at < 0:
+                continue
+            p50, p90, highest = (math.ceil(value * scale - 1e-9) for value in (slot.p50_ms, slot.p90_ms, slot.max_ms))
+            if self.braille:
+                canvas.sparse_column(at, p50)
+                canvas.column(at, p90, min(p50, p90 - 1))
+            else:
+                canvas.column(at, p90)
+            cell = at // self.per_cell
+            if height == 1:  # a mark would hide P90
+                highest = min(highest, canvas.high)
+            elif highest > canvas.high or slot.spike:
+                clipped[cell] = "high" if slot.spike or clipped.get(cell) == "high" else "mid"
+            if p90 < highest <= canvas.high:
+                canvas.dot(at, highest - 1)
+                row = height - 1 - (highest - 1) // canvas.dots_y
+                if slot.spike or (p90 - 1) // canvas.dots_y < (highest - 1) // canvas.dots_y:
+                    inks[row][cell] = "high" if slot.spike else inks[row][cell] if inks[row][cell] == "high" else "mid"
+        cells = [
+            [(character, ink if character != " " else "text") for character, ink in zip(*row, strict=True)]
+            for row in zip(canvas.lines(), inks, strict=True)
+        ]
+        for cell, ink in clipped.items():
+            cells[0][cell] = (glyphs.CLIPPED, ink)
+        return self._levels(lane, self._edges(cells))
+
+    def _edges(self, cells: Cells) -> Cells:
+        """Dotted lines where a load begins and ends, and at the moment that the user selected."""
+        places = [(self.cell(slot), "muted") for load in self.view.loads for slot in _edges_of(load)]
+        if self.view.pointed is not None:
+            places.append((self.cell(self.view.pointed), "accent"))
+        for column, ink in places:
+            for row in cells if 0 <= column < self.columns else ():
+                if row[column][0] == " ":
+                    row[column] = (glyphs.GUIDE, ink)
+        return cells
+
+    def _levels(self, lane: TimelineLane, cells: Cells) -> Cells:
+        """Lines at the budget, and at the spike threshold where the unit has samples."""
+        there = {(at + self.shift) // self.per_cell for at, slot in enumerate(lane.slots) if slot is not None}
+        for value, glyph, ink, columns in (
+            (self.view.budget_ms, glyphs.BUDGET_LEVEL, "accent", range(self.columns)),
+            (lane.threshold_ms, glyphs.FENCE, "muted", there),
+        ):
+            if value is not None and value <= self.top:
+                row = cells[row_of(value, self.top, len(cells))]
+                for column in columns:
+                    if 0 <= column < self.columns and row[column][0] == " ":
+                        row[column] = (glyph, ink)
+        return cells
+
+    def _heads(self, lane: TimelineLane, height: int) -> list[tuple[Span, ...]]:
+        """Name, P90 and scale of a lane, one line each. A threshold or a budget is named instead of a scale's value."""
+        if not self.gutter:
+            return [()] * height
+        labels = row_labels(self.top, height, max(1, height // _LABEL_EVERY)) if height > 1 else {}
+        for value in (lane.threshold_ms, self.view.budget_ms):
+            if value is not None and value <= self.top and height > _LABEL_EVERY * len(self.lanes):
+                labels.setdefault(row_of(value, self.top, height), "")
+        ink = "active" if lane.unit == self.viewed else "text"
+        room = self.gutter - 1
+        p90 = milliseconds(lane.p90_ms) if lane.p90_ms is not None else ""
+        if height == 1:
+            name = _name(lane.unit, room - len(p90) - 1)
+            return [((f"{name:<{room - len(p90)}}", ink), (p90, "muted"), (glyphs.AXIS_UP, "muted"))]
+        heads: list[tuple[Span, ...]] = []
+        for row in range(height):
+            label = labels.get(row, "")
+            joint = glyphs.AXIS_TICK if label else glyphs.AXIS_UP
+            left, own = (
+                (_name(lane.unit, room - _LABEL), ink) if row == 0 else (p90, "muted") if row == 1 else ("", ink)
+            )
+            heads.append(((f"{left:<{room - _LABEL}}", own), (f"{label:>{_LABEL}}{joint}", "muted")))
+        return heads
+
+    def _overlaid(self) -> list[Line]:
+        """Fewer lines than units: the letter of each at its P90; of two in one place, the first one's."""
+        cells: Cells = [[(" ", "text")] * self.columns for _ in range(self.height)]
+        for letter, lane in reversed(list(zip(ascii_lowercase, self.lanes, strict=False))):
+            ink = "active" if lane.unit == self.viewed else "low"
+            for at, slot in enumerate(lane.slots, self.shift):
+                if slot is not None and at >= 0:
+                    row = row_of(min(slot.p90_ms, self.top), self.top, self.height)
+                    cells[row][at // self.per_cell] = (letter, "high" if slot.spike else ink)
+        labels = row_labels(self.top, self.height, max(1, self.height // _LABEL_EVERY)) if self.gutter else {}
+        rows = []
+        for at, drawn in enumerate(self._edges(cells)):
+            label = labels.get(at, "")
+            head = f"{label:>{self.gutter - 1}}{glyphs.AXIS_TICK if label else glyphs.AXIS_UP}" if self.gutter else ""
+            rows.append(line((head, "muted"), *_joined(drawn)))
+        return rows
+
+    def foot(self, *, legend: bool) -> list[Line]:
+        """The axis with loads, marks and the time ago on it; or the letters of the units."""
+        if legend:
+            return [self._legend()]
+        axis: list[Span] = [(glyphs.AXIS, "muted")] * self.columns
+        for load in self.view.loads:
+            first, last = max(0, self.cell(load.first)), min(self.columns - 1, self.cell(load.last))
+            name = clean(load.load, last - first - 1) if last - first > 1 else ""
+            for column in range(first, last + 1):
+                axis[column] = (glyphs.SHADE, "accent")
+            start = first + max(0, (last + 1 - first - len(name)) // 2)
+            axis[start : start + len(name)] = [(character, "accent") for character in name]
+        marks = [
+            (self.cell(mark.slot), _MARK_GLYPHS.get(mark.kind, glyphs.NOTE), mark.text) for mark in self.view.marks
+        ]
+        if self.view.pointed is not None:
+            marks.append((self.cell(self.view.pointed), glyphs.CLIPPED, ""))
+        for column, glyph, _ in marks:
+            if 0 <= column < self.columns:
+                axis[column] = (glyph, "accent")
+        for column, _, text in marks:
+            if text and column >= 0:
+                _write(axis, column + 1, clean(unit_name(text, short=True), _LONGEST_NAME), "accent")
+        for column, age in self._ticks():
+            if axis[column][0] == glyphs.AXIS:
+                axis[column] = (glyphs.AXIS_DOWN, "muted")
+                _write(axis, column + 1, age, "muted")
+        head = f"{'0':>{self.gutter - 1}}{glyphs.AXIS_CORNER}" if self.gutter else ""
+        return [line((head, "muted"), *_joined(axis))]
+
+    def _ticks(self) -> list[tuple[int, str]]:
+        """Columns of round times ago, and what they are."""
+        span_s = self.columns * self.per_cell * self.view.slot_ns / NS_PER_S
+        unit_s, unit = next((s, name) for s, name in ((3600, "h"), (60, "min"), (1, "s")) if span_s > 2 * s or s == 1)
+        span = span_s / unit_s
+        most = max(1, self.columns // _TICK_EVERY)
+        step = next((each for each in _STEPS if span <= each * most), None) or nice_step(span, most)
+        times = range(1, int(span / step + 1e-9) + 1)
+        return [(self.columns - round(i * step / span * self.columns), f"-{i * step:g} {unit}") for i in times]
+
+    def _legend(self) -> Line:
+        spans: list[Span] = []
+        for letter, lane in zip(ascii_lowercase, self.lanes, strict=False):
+            ink = "active" if lane.unit == self.viewed else "text"
+            p90 = UNKNOWN if lane.p90_ms is None else milliseconds(lane.p90_ms)
+            spans += [(f"{letter} ", "low"), (_name(lane.unit, _LONGEST_NAME), ink), (f" {p90}   ", "muted")]
+        return line(*spans)
 
 
-def _head(label: str | None, threshold_ms: float | None) -> str:
-    """A line's label and the axis. A line is a range that ends at its label; a threshold within it is named instead."""
-    if label is None:
-        return f"{'':>{GUTTER - 2}} {glyphs.AXIS_UP}"
-    if threshold_ms is None or float(label) == threshold_ms:
-        return f"{label:>{GUTTER - 2}} {glyphs.AXIS_TICK}"
-    own = milliseconds(threshold_ms)
-    return f"{own if len(own) <= GUTTER - 2 else f'{threshold_ms:.2g}':>{GUTTER - 2}} {glyphs.AXIS_UP}"
+def _name(unit: str, room: int) -> str:
+    return clean(unit_name(unit, short=True), max(1, room))
 
 
-def _cell(level: tuple[int, int, bool], base: int, uppermost: bool, threshold: bool) -> tuple[str, str]:
-    """One cell of a slot: P90 shaded, above it up to the maximum solid; spikes in the colour of spikes."""
-    p90, highest, spike = level
-    ink = "high" if spike else "mid"
-    if uppermost and highest > base + _LEVELS:
-        return glyphs.CLIPPED, ink
-    # The cell in which P90 ends belongs to the part that fills more of it.
-    if p90 >= base + _LEVELS or (highest > base and p90 - base >= _LEVELS // 2):
-        return glyphs.SHADE, "low"
-    if highest > base:
-        return glyphs.EIGHTHS[min(highest - base, _LEVELS)], ink
-    return (glyphs.FENCE, "muted") if threshold else (" ", "text")
+def _write(axis: list[Span], column: int, text: str, ink: str) -> None:
+    """Text on the axis, if there is room for it and a cell after it."""
+    free = axis[column : column + len(text) + 1]
+    if len(free) > len(text) and all(character == glyphs.AXIS for character, _ in free):
+        axis[column : column + len(text)] = [(character, ink) for character in text]
 
 
-def _foot(ages_ns: list[int], marks: list[tuple[int, str]], gutter: int) -> list[Line]:
-    """The axis with the user's marks on it, and the seconds ago."""
-    columns = len(ages_ns)
-    span = ages_ns[0] / NS_PER_S if ages_ns else 0.0
-    step = nice_step(span, max(1, columns // _TICK_EVERY)) or 1.0
-    axis = [glyphs.AXIS] * columns
-    inks = ["muted"] * columns
-    room = [" "] * (gutter + columns)
-    for i in range(1, int(span / step + 1e-9) + 1):
-        column = columns - round(i * step / span * columns)
-        label = f"-{i * step:g} s"
-        start = max(0, gutter + column - len(label) // 2)
-        axis[column] = glyphs.AXIS_DOWN
-        if "".join(room[max(0, start - 1) : start + len(label) + 1]).strip() == "":
-            room[start : start + len(label)] = label
-    room[-3:] = "now"
-    for slot, kind in marks:
-        if 0 <= slot < columns:
-            axis[slot], inks[slot] = _MARK_GLYPHS.get(kind, glyphs.NOTE), "accent"
-    head = f"{'0':>{GUTTER - 2}} {glyphs.AXIS_CORNER}" if gutter else ""
-    return [line((head, "muted"), *runs(axis, inks)), line(("".join(room), "muted"))]
+def _edges_of(load: TimelineLoad) -> list[int]:
+    return [slot for slot, there in ((load.first, load.begins), (load.last, load.ends)) if there]
+
+
+def _joined(cells: Sequence[Span]) -> Line:
+    return runs([character for character, _ in cells], [ink for _, ink in cells])
+
+
+def _ceiling(lanes: list[TimelineLane], budget_ms: float | None) -> float:
+    """A round top of the scale: above all samples, except those far above the usual P90 of the slowest unit."""
+    usual = max(median(slot.p90_ms for slot in lane.slots if slot is not None) for lane in lanes)
+    highest = max(slot.max_ms for lane in lanes for slot in lane.slots if slot is not None)
+    most = usual * (_CLIP if len(lanes) == 1 else _CLIP_LANES)
+    levels = [lane.threshold_ms for lane in lanes] + [budget_ms]
+    return nice_ceiling(max(min(highest, most), *(level for level in levels if level is not None and level <= most), 0))

@@ -16,6 +16,7 @@ from hettop.text import clean
 from hettop.tui.frame_state import FrameState
 from hettop.tui.listing import Order, filter_note, next_order, toggled_order
 from hettop.tui.panels.panel import Panel, inner_size
+from hettop.tui.panels.unit_blocks import large_units, violin_values
 from hettop.tui.panels.unit_table import (
     Arrangement,
     Pointing,
@@ -24,13 +25,14 @@ from hettop.tui.panels.unit_table import (
     column_at,
     details_of,
     draw_units,
-    has_energy,
+    opened_lines,
+    proven,
     reasons,
     row_text,
     sort_keys,
 )
 
-_ROOMY_SCREEN = 34  # lines from which on a row may take two
+_ROOMY_SCREEN = 50  # lines from which on a row may take two
 
 
 class UnitsPanel(Panel):
@@ -55,17 +57,18 @@ class UnitsPanel(Panel):
 
     @property
     def violin_columns(self) -> int:
-        """How wide the violin strips are."""
+        """How many values a violin can show."""
+        if self.zoomed:
+            return max(1, violin_values(inner_size(self.size.width, self.size.height)[0]))
         return max(1, self._arrangement.violin)
 
     @property
     def _arrangement(self) -> Arrangement:
         width, height = inner_size(self.size.width, self.size.height)
-        return arrange(width, height, self._count, energy=self._energy)
-
-    @property
-    def _energy(self) -> bool:
-        return self.frame_state is not None and has_energy(self.frame_state.session.units)
+        if self.frame_state is None:
+            return arrange(width, height, ())
+        view = self._shown(self.frame_state)
+        return arrange(width, height, view.rows, details=opened_lines(view, width, Pointing(opened=self._opened)))
 
     @property
     def _count(self) -> int:
@@ -83,22 +86,22 @@ class UnitsPanel(Panel):
             self.refresh(layout=True)
 
     def _wanted_rows(self, frame_state: FrameState | None, width: int) -> tuple[int, int, int]:
-        """Rows, reasons for absent units, and lines of opened details, in a table of this width."""
+        """Rows, lines beneath them, and lines of opened details, in a table of this width."""
         view = self._shown(frame_state) if frame_state else None
         if view is None:
             return 0, 0, 0
         opened = next((row for row in view.rows if row.unit == self._opened), None)
         lines = 0 if opened is None else len(details_of(opened, width, opened=True))
-        return len(view.rows), len(reasons(view)), lines
+        beneath = len(reasons(view)) + len(proven(view, width)) + len(view.beside)
+        return len(view.rows), beneath, lines
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's
         inside, _ = inner_size(width, viewport.height)
-        rows, absent, opened = self._wanted_rows(self.frame_state, inside)
-        two_lines = (
-            viewport.height >= _ROOMY_SCREEN and arrange(inside, viewport.height, rows, energy=self._energy).own_line
-        )
+        rows, beneath, opened = self._wanted_rows(self.frame_state, inside)
+        shown = self._shown(self.frame_state).rows if self.frame_state is not None else ()
+        two_lines = viewport.height >= _ROOMY_SCREEN and arrange(inside, viewport.height, shown).own_line
         lines = 2 * rows + 1 if two_lines else rows
-        return max(4, lines + absent + opened + 3)
+        return max(4, lines + beneath + opened + 3)
 
     def title(self, frame_state: FrameState) -> Line:
         note = filter_note(self.filter, len(self._shown(frame_state).rows), len(frame_state.session.units.rows))
@@ -122,7 +125,11 @@ class UnitsPanel(Panel):
         pointing = Pointing(
             frame_state.session.latency.unit, self._pointed_at(frame_state) or None, self._opened, self._order
         )
-        drawn, self._at, self._hidden = draw_units(self._shown(frame_state), width, height, pointing)
+        shown = self._shown(frame_state)
+        if self.zoomed:
+            drawn, self._at, self._hidden = large_units(shown, width, height, pointing, braille=frame_state.braille)
+        else:
+            drawn, self._at, self._hidden = draw_units(shown, width, height, pointing)
         return drawn
 
     def _pointed_at(self, frame_state: FrameState) -> str:
@@ -181,7 +188,7 @@ class UnitsPanel(Panel):
         """A click selects a unit, a second one at the same place opens its details; on a heading it sorts."""
         framed = inner_size(self.size.width, self.size.height) != (self.size.width, self.size.height)
         x, y = (event.x - 2, event.y - 1) if framed else (event.x, event.y)
-        if not y and len(self._at) > 1:
+        if not y and len(self._at) > 1 and not self.zoomed:
             title = column_at(self._arrangement, x)
             keys = {key.title: key for key in sort_keys(self._arrangement.columns)}
             self._order = self._order if title is None else toggled_order(self._order, keys[title])

@@ -1,7 +1,8 @@
-"""The screen of competing load: dials that set it, and below them the effect of each load on each unit."""
+"""The screen of competing load: dials that set it, and below them its effect on each unit."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,10 +16,14 @@ from hettop.session.views.structs import ConditionRow
 from hettop.text import clean
 from hettop.tui.feed import LoadDial
 from hettop.tui.frame_state import FrameState
+from hettop.tui.screens.load_effect import NOTE, contrast_lines, distribution_lines, short_lines
 from hettop.tui.screens.page_screen import PageScreen, RunControl
+from hettop.units import NS_PER_S
 
 DUTIES = (100, 75, 50, 25, 10)
 _BAR = 12
+_CHANGE = 12  # cells
+_WORDED = 72  # cells of a dial with its description
 _WORDS = {
     "cpu": "compute-bound workers",
     "memory": "bandwidth-bound workers",
@@ -53,15 +58,27 @@ _COLUMNS = (
 )
 
 
+_ROOMY_LINES = 18
+"""Lines, from which on there are distributions, a line for each figure, and blank lines."""
+_DISTRIBUTION_LINES, _TALL = 8, 44
+
+
 class LoadScreen(PageScreen):
-    """↑ ↓ select a kind of load, ← → set its level, `d` sets its duty cycle, `0` ends all load."""
+    """↑ ↓ select a kind of load, ← → set its level, `d` sets its duty cycle, `0` ends all load.
+
+    `b` measures without load.
+    """
 
     NAME = "load"
+    BESIDE_FROM: ClassVar[int] = 110
+    LEAST_BESIDE: ClassVar[int] = 62
+    BELOW_FROM: ClassVar[tuple[int, int] | None] = (60, 24)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "level(-1)", "Lower the level", id="load.less"),
         Binding("right", "level(1)", "Raise the level", id="load.more"),
         Binding("d", "duty", "Change the duty cycle", id="load.duty"),
         Binding("0", "end", "End all load", id="load.end"),
+        Binding("b", "without", "Measure without load, then start it again", id="load.without"),
     ]
 
     def __init__(self, run_control: RunControl, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
@@ -75,15 +92,17 @@ class LoadScreen(PageScreen):
     def hints(self, frame_state: FrameState) -> list[tuple[str, str]]:
         if not frame_state.loads:
             return []
-        return [("↑↓", "kind"), ("←→", "level"), ("d", "duty cycle"), ("0", "no load"), ("c", "unit")]
+        without = [("b", "without load")] if _can_measure_without(frame_state) else []
+        return [("↑↓", "kind"), ("←→", "level"), ("d", "duty cycle"), ("0", "no load"), *without, ("c", "unit")]
 
-    def rows(self, frame_state: FrameState, width: int, height: int) -> list[Line]:  # noqa: ARG002 - scrolled
+    def rows(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
         rows: list[Line] = []
         for i, dial in enumerate(frame_state.loads):
             rows.append(dial_line(dial, width, chosen=i == self._at))
+        gap: list[Line] = [()] if height >= _ROOMY_LINES else []
         if frame_state.loads:
-            rows += [(), *_status(frame_state, width), ()]
-        return [*rows, *condition_lines(frame_state.session.conditions, width)]
+            rows += [*gap, *_status(frame_state, width), *gap]
+        return [*rows, *_effect(frame_state, width, height)]
 
     def scroll(self, direction: int) -> None:
         """Moves the cursor among the dials; below the last one it scrolls the table."""
@@ -113,6 +132,11 @@ class LoadScreen(PageScreen):
         if (dial := self._dial) is not None and dial.level:
             lower = [duty for duty in DUTIES if duty < dial.duty_percent]
             self._ask(dial, dial.level, lower[0] if lower else DUTIES[0])
+
+    def action_without(self) -> None:
+        """Measure without load for some seconds, then start the load again; once more ends that."""
+        if self.frame_state is not None and self.frame_state.loads:
+            self.run_control(lambda live: live.measure_without_load())
 
     def action_end(self) -> None:
         if self.frame_state is not None and self.frame_state.loads:
@@ -153,14 +177,46 @@ def dial_line(dial: LoadDial, width: int, *, chosen: bool) -> Line:
             (glyphs.FULL * filled, "accent"),
             (glyphs.AXIS * (_BAR - filled) + "  ", "edge"),
             (f"{dial.duty_percent:>3}% of the time  " if dial.level else " " * 18, "text"),
-            (_WORDS.get(dial.what, ""), "muted"),
+            (_WORDS.get(dial.what, "") if width >= _WORDED else "", "muted"),
         ),
         width,
     )
 
 
+def _can_measure_without(frame_state: FrameState) -> bool:
+    return frame_state.without_load_left_ns is not None or frame_state.session.header.load != NO_LOAD
+
+
+def _effect(frame_state: FrameState, width: int, height: int) -> list[Line]:
+    """What the load does to each unit; all measured loads where there are several, or none yet."""
+    view, conditions = frame_state.session.contrast, frame_state.session.conditions
+    if view is None or view.load is None or not view.rows:
+        rows = condition_lines(conditions, width)
+        alone = [] if view is None or height < _ROOMY_LINES else distribution_lines(view, width, _DISTRIBUTION_LINES)
+        return [*alone, (), *rows] if alone else rows
+    if height < _ROOMY_LINES:
+        shown = short_lines(view, width)
+    else:
+        drawn = distribution_lines(view, width, _DISTRIBUTION_LINES + max(0, height - _TALL) // 2)
+        shown = [*drawn, *([()] if drawn else []), *contrast_lines(view, width)]
+    shown += [(), *(fit(line((part, "muted")), width) for part in wrapped(NOTE, width))]
+    if len({row.load for row in conditions} - {NO_LOAD}) > 1:
+        shown += [(), fit(line(("all loads", "title")), width), *condition_lines(conditions, width)]
+    return shown
+
+
 def _status(frame_state: FrameState, width: int) -> list[Line]:
-    """The last event of the load: starting, confirmed or failed."""
+    """What to do, or the last event of the load: starting, confirmed or failed."""
+    if frame_state.without_load_left_ns is not None:
+        left = f"about {math.ceil(frame_state.without_load_left_ns / NS_PER_S)} s left"
+        text = f"measuring without load, {left}; then the load starts again"
+        return [fit(line((part, "accent")), width) for part in wrapped(text, width)]
+    view = frame_state.session.contrast
+    if view is not None and frame_state.session.header.load != NO_LOAD and view.unit is not None:
+        row = next((row for row in view.rows if row.unit == view.unit), None)
+        if row is None or row.without is None:
+            text = f"{clean(view.unit, 24)} has not been measured without load: b measures it, then the load returns"
+            return [fit(line((part, "accent")), width) for part in wrapped(text, width)]
     entries = [entry for entry in frame_state.session.log if entry.kind == "load"]
     if not entries:
         text = "Samples count for a load once all of its workers are running."
@@ -178,9 +234,9 @@ def condition_lines(rows: tuple[ConditionRow, ...], width: int) -> list[Line]:
     loads = [clean(row.load, 24) + (f" ({clean(row.thermal, 12)})" if row.thermal else "") for row in rows]
     unit_cells = max(4, *map(len, names))
     load_cells = max(4, *map(len, loads))
-    columns = _columns(width - unit_cells - load_cells - 4 - 9)
+    columns = _columns(width - unit_cells - load_cells - 4 - _CHANGE)
     head = f"  {'unit':<{unit_cells}}  {'load':<{load_cells}}" + "".join(f"{c.name:>{c.cells}}" for c in columns)
-    lines = [fit(line((head, "muted"), (f"{'P90 change':>12}", "muted")), width)]
+    lines = [fit(line((head, "muted"), (f"{'P90 change':>{_CHANGE}}", "muted")), width)]
     without = {row.unit: row.n for row in rows if row.load == NO_LOAD}
     before = None
     for row, name, load in zip(rows, names, loads, strict=True):
@@ -214,9 +270,9 @@ def _change(row: ConditionRow, n: int) -> Span:
     """The change with an arrow, so that it does not depend on colour alone; n: the fewer samples of the two P90s."""
     change = row.p90_change if n >= NEEDED else None
     if change is None:
-        return (f"{'' if row.load == 'none' else UNKNOWN:>12}", "muted")
+        return (f"{'' if row.load == 'none' else UNKNOWN:>{_CHANGE}}", "muted")
     if abs(change) < NOTABLE:
-        return (f"{percent(change, signed=True):>12}", "muted")
+        return (f"{percent(change, signed=True):>{_CHANGE}}", "muted")
     arrow = "↑" if change > 0 else "↓"
     ink = "good" if change < 0 else "error" if change >= ALARMING else "warning"
-    return (f"{arrow + ' ' + percent(change, signed=True):>12}", ink)
+    return (f"{arrow + ' ' + percent(change, signed=True):>{_CHANGE}}", ink)

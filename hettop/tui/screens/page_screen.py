@@ -6,13 +6,16 @@ Its content is a list of lines made from a frame state, as in panels; measuring 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import Click, MouseScrollDown, MouseScrollUp, ScreenResume
+from textual.geometry import Region
 from textual.message import Message
 from textual.screen import Screen
+from textual.strip import Strip
 
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, line, text_of
@@ -21,16 +24,36 @@ from hettop.tui.feed import LiveControls
 from hettop.tui.frame_state import FrameState
 from hettop.tui.guarded import Guarded
 from hettop.tui.panels.header import Header
-from hettop.tui.panels.hints import hint_line, placed_hints
+from hettop.tui.panels.hints import NoticeLine, hint_line, placed_hints
 from hettop.tui.panels.panel import framed, inner_size
 
 _WHEEL_LINES = 3
+_LOWEST_BESIDE = 18  # lines of the terminal
 BEFORE_HEADING = 2  # cells of the frame
 _ARROWS = "↑↓"
 _PAIRS = {_ARROWS: ("up", "down"), "←→": ("left", "right")}
 _CLICKED = {"Esc": "escape", "Enter": "enter"}
 CHOSEN_TAB = ("[", "]")
 """The brackets around the tab that is shown, which is not marked by colour alone."""
+
+BESIDE_SHARE, WIDEST_BESIDE = 0.45, 96
+"""Of the screen's width, and at most so many cells, for a screen beside the panels."""
+
+BELOW_SHARE = 0.58
+"""Of the height between header and hints, for a screen below the panels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How many cells at the right or lines at the bottom a screen takes from the panels; 0 and 0: all."""
+
+    beside: int = 0
+    below: int = 0
+
+    @property
+    def covers(self) -> bool:
+        return not (self.beside or self.below)
+
 
 RunControl = Callable[[Callable[[LiveControls], None]], None]
 
@@ -46,6 +69,12 @@ class PageScreen(Guarded, Screen[None]):
 
     NAME: ClassVar[str] = ""
     LISTS: ClassVar[str] = ""
+    BESIDE_FROM: ClassVar[int] = 180
+    """Cells of the terminal, from which on the panels stay in sight beside it; 0: never."""
+    LEAST_BESIDE: ClassVar[int] = 0
+    """Cells that it needs there."""
+    BELOW_FROM: ClassVar[tuple[int, int] | None] = None
+    """Cells and lines of the terminal, from which on the first panel stays in sight above it."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "app.leave", "Close the screen", id="screen.leave"),
         Binding("pageup", "page(-1)", "Page up", id="screen.page_up"),
@@ -56,7 +85,7 @@ class PageScreen(Guarded, Screen[None]):
     DEFAULT_CSS = """
     PageScreen { layout: vertical; background: $background; overflow: hidden; }
     PageScreen Header, PageScreen ScreenHints { height: 1; width: 100%; background: $surface; }
-    PageScreen ScreenPage { height: 1fr; width: 100%; }
+    PageScreen ScreenPage { height: 1fr; width: 1fr; }
     """
 
     class Entered(Message):
@@ -75,6 +104,35 @@ class PageScreen(Guarded, Screen[None]):
         yield self._header
         yield self._page
         yield self._hints
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Beside or below panels, their lines as they are.
+
+        Textual would render all of them anew through the console, which took a third of the CPU time of a frame.
+        """
+        if not (self.has_class("-beside") or self.has_class("-below")):
+            return super().render_lines(crop)
+        stack = self.app.screen_stack
+        behind = stack[max(0, stack.index(self) - 1)]._compositor.render_strips() if self in stack else []
+        shown = [strip.crop(crop.x, crop.right) for strip in behind[crop.y : crop.bottom]]
+        return [*shown, *[Strip.blank(crop.width)] * (crop.height - len(shown))]
+
+    @classmethod
+    def place_in(cls, width: int, height: int) -> Place:
+        """Where it is shown on a terminal of this size."""
+        if cls.BESIDE_FROM and width >= cls.BESIDE_FROM and height >= _LOWEST_BESIDE:
+            return Place(beside=max(cls.LEAST_BESIDE, min(WIDEST_BESIDE, round(BESIDE_SHARE * width))))
+        if cls.BELOW_FROM is not None and width >= cls.BELOW_FROM[0] and height >= cls.BELOW_FROM[1]:
+            return Place(below=round(BELOW_SHARE * (height - 2)))
+        return Place()
+
+    def move_to(self, place: Place, height: int) -> None:
+        """Leave the rest of a terminal of this height to the panels."""
+        self.set_class(bool(place.beside), "-beside")
+        self.set_class(bool(place.below), "-below")
+        left = max(0, self.app.size.width - place.beside) if place.beside else 0
+        top = max(0, height - 2 - place.below) if place.below else 0
+        self._page.styles.margin = (top, 0, 0, left)
 
     @property
     def columns(self) -> int:
@@ -170,7 +228,13 @@ class PageScreen(Guarded, Screen[None]):
         else:
             self._page.to_bottom()
 
+    def show_notices(self) -> None:
+        """Draw the messages that there are now."""
+        if self._hints.is_mounted:
+            self._hints.show_notices()
+
     def on_screen_resume(self, _: ScreenResume) -> None:
+        self.show_notices()
         self.post_message(self.Entered())
 
 
@@ -247,7 +311,7 @@ class ScreenPage(Chart):
         self._owner.post_message(PageScreen.Entered())
 
 
-class ScreenHints(Chart):
+class ScreenHints(NoticeLine):
     """The bottom line of a screen: its keys; a click on one presses it."""
 
     ALLOW_SELECT = False
@@ -256,12 +320,12 @@ class ScreenHints(Chart):
         super().__init__(id="page-hints", ascii=ascii)
         self._owner = owner
 
-    def lines(self, width: int, height: int) -> list[Line]:
-        if not height:
-            return []
-        return [hint_line(self._owner.active_keys, width)]
+    def hints(self, width: int) -> Line:
+        return hint_line(self._owner.active_keys, width)
 
     def on_click(self, event: Click) -> None:
+        if self.hide_notices():
+            return
         for start, end, (key, _) in placed_hints(self._owner.active_keys, self.size.width):
             if start <= event.x < end:
                 # Of a pair of arrows the one that was hit; the word counts as the second.

@@ -12,15 +12,25 @@ from textual.message import Message
 from hettop.format import UNKNOWN, clock, count, milliseconds, percent, significant, unit_name
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, Span, fit, line, runs, wrapped
-from hettop.session.views.spikes import CauseRow, SpikeRow, SpikesView
+from hettop.session.views.spikes import CauseRow, SpikeRow, SpikesView, Surroundings
 from hettop.text import clean
 from hettop.tui.frame_state import FrameState
 from hettop.tui.listing import Order, SortKey, filter_note, matches, next_order, ordered, toggled_order
 from hettop.tui.screens.page_screen import PageScreen, RunControl
+from hettop.units import NS_PER_S
 
 _WIDE = 100
 _LEAST_LISTED = 8
 """Lines of the list at least, where the table would take more."""
+
+_LEAST_BESIDE = 6
+"""Lines of the list beside what was around one of its spikes."""
+
+_LEAST_AROUND, _USUAL_AROUND, _MOST_AROUND = 6, 14, 24
+"""Lines for what was around the spike under the cursor: without as many it is left out."""
+
+_SCALE = 9
+"""Cells of the scale of its chart."""
 
 _SIZE_BAR = 10
 _SHARE_BAR = 20
@@ -67,8 +77,9 @@ class SpikesScreen(PageScreen):
             return line(("spikes", "title"))
         under = "" if view.load == "none" else f" under {clean(view.load, 24)}"
         return line(
-            (f"{count(len(view.rows))} recent spike{'' if len(view.rows) == 1 else 's'} of all units", "title"),
-            (f" · below: {clean(view.unit or UNKNOWN, 24)}{under},", "muted"),
+            (f"{count(view.total)} spike{'' if view.total == 1 else 's'} of all units", "title"),
+            (f", the last {count(len(view.rows))} listed" if len(view.rows) < view.total else "", "muted"),
+            (f" · {clean(view.unit or UNKNOWN, 24)}{under}", "muted"),
             (f" {count(view.n)}", "high" if view.n else "muted"),
             ("" if view.threshold_ms is None else f" · spike threshold {milliseconds(view.threshold_ms)} ms", "muted"),
             (clean(filter_note(self.filter, len(self._rows), len(view.rows))), "warning"),
@@ -79,7 +90,7 @@ class SpikesScreen(PageScreen):
         if view is None or not view.rows:
             return []
         there = "go there" if frame_state.replay is not None else "show on the timeline"
-        return [("Enter", there), ("c", "unit"), ("/", "filter"), ("S", "sort"), ("Y", "copy")]
+        return [("↑↓", "spike"), ("Enter", there), ("c", "unit"), ("/", "filter"), ("S", "sort"), ("Y", "copy")]
 
     def rows(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
         """Exactly as many lines as fit: the list scrolls by itself, the table stays."""
@@ -89,13 +100,30 @@ class SpikesScreen(PageScreen):
         simulated = frame_state.session.header.simulated
         table = cause_lines(view, width, height - _LEAST_LISTED - 1, simulated=simulated)
         listed = min(height, max(_LEAST_LISTED, height - len(table) - 1))
+        around: list[Line] = []
+        if view.around is not None and self._rows and (room := listed - _LEAST_BESIDE) >= _LEAST_AROUND:
+            unused = listed - len(self._rows) - 2  # lines that the list leaves, beside its heading and a blank
+            high = min(room - 1, max(_USUAL_AROUND, min(unused, _MOST_AROUND)))
+            around = [fit((), width), *surroundings_lines(view.around, width, high)]
+            listed -= len(around)
         self._listed = listed
         if not self._rows and view.rows:
             rows = [fit(line(("no spike matches the filter", "muted")), width)]
         else:
             rows = spike_lines(self._rows, self._cursor(), self._window(listed - 1), width, self._order)
-        shown = [*rows, *[fit((), width)] * (listed - len(rows)), fit((), width), *table]
+        shown = [*rows, *[fit((), width)] * (listed - len(rows)), *around, fit((), width), *table]
         return shown[:height]
+
+    @property
+    def chosen(self) -> tuple[int, str] | None:
+        """End and unit of the spike under the cursor."""
+        rows = self._rows
+        return (rows[at].end_ns, rows[at].unit) if rows and (at := self._cursor()) < len(rows) else None
+
+    @property
+    def chart_columns(self) -> int:
+        """Columns for the calls around a spike."""
+        return max(1, self.columns - _SCALE)
 
     @property
     def _rows(self) -> tuple[SpikeRow, ...]:
@@ -117,7 +145,7 @@ class SpikesScreen(PageScreen):
     def _sort_by(self, order: Order | None) -> None:
         """In another order the cursor begins at the top."""
         self._order, self._at_ns, self._first = order, None, 0
-        self.redraw()
+        self._moved()
 
     def clipboard_text(self) -> tuple[str, str] | None:
         """The spike under the cursor."""
@@ -137,7 +165,12 @@ class SpikesScreen(PageScreen):
             self._at_ns = None
         elif at < len(self._rows):
             self._at_ns = self._rows[at].end_ns
+        self._moved()
+
+    def _moved(self) -> None:
+        """What is around another spike is part of another frame."""
         self.redraw()
+        self.post_message(self.Entered())
 
     def point(self, row: int, column: int) -> None:
         """A click selects a spike, a second one shows it; on a heading it sorts."""
@@ -152,7 +185,7 @@ class SpikesScreen(PageScreen):
         if at == self._cursor():
             self.choose()
         self._at_ns = self._rows[at].end_ns
-        self.redraw()
+        self._moved()
 
     def action_page(self, direction: int) -> None:
         for _ in range(10):
@@ -162,7 +195,7 @@ class SpikesScreen(PageScreen):
         """To the first spike, where the cursor then stays, or to the last."""
         if self._rows:
             self._at_ns = None if direction < 0 else self._rows[-1].end_ns
-            self.redraw()
+            self._moved()
 
     def choose(self) -> None:
         if self._rows:
@@ -259,6 +292,69 @@ def _present(row: SpikeRow) -> tuple[Span, ...]:
         return (("no watched event", "muted"),)
     likely, others = ", ".join(row.causes[: row.likely]), ", ".join(row.causes[row.likely :])
     return (likely, "accent"), (", " if likely and others else "", "muted"), (others, "muted")
+
+
+def surroundings_lines(around: Surroundings, width: int, height: int) -> list[Line]:
+    """What was within a second of a spike: a chart of the calls in all lines that the words below it leave."""
+    words = _around_words(around, width)[: max(1, height - 4)]
+    row = around.row
+    medians = ""
+    if around.before_ms is not None and around.after_ms is not None:
+        medians = f", median {milliseconds(around.before_ms)} ms before, {milliseconds(around.after_ms)} ms after"
+    heading = fit(
+        line(
+            ("the calls around it", "title"),
+            (f" {glyphs.DOT} {clean(row.unit, 24)} at {clock(row.end_ns, 2)}, ", "muted"),
+            (f"{milliseconds(row.latency_ms)} ms", "high"),
+            (f", {count(around.calls)} calls within 1 s{medians}", "muted"),
+        ),
+        width,
+    )
+    chart = calls_chart(around, width, height - 1 - len(words))
+    return [heading, *chart, *words]
+
+
+def calls_chart(around: Surroundings, width: int, height: int) -> list[Line]:
+    """The slowest call per column, from 0; the last line has the moments, with a mark at the spike."""
+    if not around.calls:
+        return [fit(line((f"n/a: {around.reason}", "muted")), width)]
+    top = max(slot for slot in around.slots if slot is not None)
+    spiked = len(around.slots) // 2
+    rows = max(1, height - 1)
+    inks = ["low"] * len(around.slots)
+    near = range(max(0, spiked - 1), min(len(inks), spiked + 2))
+    at = max(near, key=lambda i: around.slots[i] or 0.0)  # the spike ended exactly between two columns
+    inks[at] = "high"
+    levels = [0 if slot is None else max(1, round(slot / top * rows * 8)) for slot in around.slots]
+    found = []
+    for up in range(rows - 1, -1, -1):
+        label = milliseconds(top) + " ms" if up == rows - 1 else "0" if not up else ""
+        cells = [glyphs.EIGHTHS[min(8, max(0, level - up * 8))] for level in levels]
+        found.append(fit(line((f"{label:>{_SCALE - 1}} ", "muted"), *runs(cells, inks)), width))
+    axis = f"{'-1 s':<{at}}"[:at] + f"{glyphs.UP} spike"
+    axis += f"{'+1 s':>{max(0, len(inks) - len(axis))}}"
+    return [*found, fit(line((" " * _SCALE + axis, "muted")), width)]
+
+
+def _around_words(around: Surroundings, width: int) -> list[Line]:
+    """The verdict on the events at it, what the event log has, and the power at that moment."""
+    verdicts = "; ".join(f"{words}: {verdict}" for words, verdict in around.verdicts) or "no watched event"
+    happened = "; ".join(f"{distance / NS_PER_S:+.2f} s {clean(text, 80)}" for distance, text in around.happened)
+    rails = ", ".join(f"{clean(rail, 12).upper()} {significant(watts)} W" for rail, watts in around.power)
+    thermal = f"thermal {clean(around.thermal, 16)}" if around.thermal else "thermal n/a"
+    texts = (
+        ("at it", verdicts),
+        ("within 1 s", happened or "nothing in the event log"),
+        ("then", f"load {clean(around.row.load, 24)}, {rails or 'power n/a'}, {thermal}"),
+    )
+    found = []
+    for name, text in texts:
+        parts = wrapped(text, max(12, width - 12))
+        names = (name, *[""] * len(parts))
+        found += [
+            fit(line((f"{head:<12}", "muted"), (part, "text")), width) for head, part in zip(names, parts, strict=False)
+        ]
+    return found
 
 
 def cause_lines(view: SpikesView, width: int, height: int, *, simulated: bool = False) -> list[Line]:

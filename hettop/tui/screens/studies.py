@@ -33,6 +33,7 @@ class StudiesScreen(PageScreen):
     """← → select a study, Enter runs it or ends the running one, ↑ ↓ scroll its result."""
 
     NAME: ClassVar[str] = "studies"
+    BESIDE_FROM: ClassVar[int] = 0
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "turn(-1)", "Previous study", id="studies.previous"),
         Binding("right", "turn(1)", "Next study", id="studies.next"),

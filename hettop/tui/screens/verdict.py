@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from hettop.format import clock
+from hettop.report.evidence import Evidence, evidence_lines
 from hettop.report.page import Code, Paragraph
 from hettop.report.terminal.blocks import block_lines, block_text
 from hettop.report.terminal.lines import Line, line
@@ -13,14 +14,17 @@ from hettop.tui.frame_state import FrameState
 from hettop.tui.screens.page_screen import PageScreen, RunControl
 
 _JUDGING = "Evaluating the measurements so far …"
-_NOTHING = "Nothing has been measured under this load yet. i interleaves all units, for a fair comparison."
+_NOTHING = "Nothing has been measured under this load yet."
+_INTERLEAVE = " i interleaves all units, for a fair comparison."
+
+_ALONE = " i interleaves it with others, to compare them."
 
 _COPIED = 100
 """Cells of a line that is copied."""
 
 
 class VerdictScreen(PageScreen):
-    """Advice first, then warnings, the table, the ranks and budgets, and the code to copy."""
+    """One sentence and its evidence as a picture, then ranks, advice, warnings, the table, budgets and code to copy."""
 
     NAME: ClassVar[str] = "verdict"
 
@@ -40,7 +44,9 @@ class VerdictScreen(PageScreen):
         page = frame_state.verdict
         if page is None:
             return sentences([_JUDGING], width, "muted")
-        return block_lines(page.blocks or [Paragraph(_NOTHING)], width)
+        offer = "" if frame_state.session.header.mode == "interleave" or frame_state.replay is not None else _INTERLEAVE
+        rest = block_lines(page.blocks or [Paragraph(_NOTHING + offer)], width)
+        return [*_picture(page.evidence, width, frame_state), *rest]
 
     def clipboard_text(self) -> tuple[str, str] | None:
         """The verdict; the next time, the code that chooses the unit."""
@@ -53,3 +59,13 @@ class VerdictScreen(PageScreen):
             return "the code", code
         again = "; Y again copies the code" if code else ""
         return f"the verdict{again}", block_text([each for each in page.blocks if not isinstance(each, Code)], _COPIED)
+
+
+def _picture(evidence: Evidence | None, width: int, frame_state: FrameState) -> list[Line]:
+    """One sentence and the intervals of all units."""
+    if evidence is None or not evidence.sentence:
+        return []
+    alone = len(evidence.rows) == 1 and frame_state.replay is None
+    text = evidence.sentence + (_ALONE if alone else "")
+    drawn = evidence_lines(evidence, width)
+    return [*sentences([text], width, "strong"), (), *drawn, *([()] if drawn else [])]

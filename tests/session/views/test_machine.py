@@ -8,7 +8,7 @@ import pytest
 
 from hettop import events
 from hettop.session.session import Session
-from hettop.session.views.machine import host, power
+from hettop.session.views.machine import MachineReading, host, power
 from hettop.session.views.structs import ViewRequest
 from tests.streams import MS, S, header, window
 
@@ -85,6 +85,69 @@ def test_the_host_is_the_last_one_reported_and_the_canary_adds_up() -> None:
     assert session.header is not None
     again = Session.restored(session.header, session.keyframe(3 * S, 0))
     assert host(again) == view
+
+
+def test_the_hosts_figures_are_shares_and_its_past_has_each_reading() -> None:
+    readings = [
+        events.HostLoad(
+            t=at * 5 * S,
+            cpu_percent=[10.0 * at, 50.0],
+            pressure_percent=2.5,
+            mhz=2_800.0,
+            temperature_c=47.0,
+            own_cpu_percent=6.0,
+            own_memory_mb=82.0,
+            engine_cpu_percent=150.0,
+            engine_memory_mb=310.0,
+        )
+        for at in (1, 2)
+    ]
+    session = session_of(*readings)
+    view = host(session)
+    assert view is not None
+    assert (view.pressure, view.mhz, view.temperature_c) == (0.025, 2_800.0, 47.0)
+    assert (view.own_cpu, view.own_memory_mb, view.engine_cpu, view.engine_memory_mb) == (0.06, 82.0, 1.5, 310.0)
+    assert view.history == (
+        MachineReading(5 * S, (0.1, 0.5), 0.06, 1.5),
+        MachineReading(10 * S, (0.2, 0.5), 0.06, 1.5),
+    )
+    assert view.kinds == ()
+    assert session.header is not None
+    again = host(Session.restored(session.header, session.keyframe(11 * S, 0)))
+    assert again is not None
+    assert again.history == view.history[1:], "a keyframe has the last reading"
+
+
+def test_of_a_long_session_the_last_twenty_minutes_are_kept() -> None:
+    session = session_of(*(events.HostLoad(t=at * 5 * S, cpu_percent=[1.0]) for at in range(400)))
+    view = host(session)
+    assert view is not None
+    assert (len(view.history), view.history[-1].t - view.history[0].t) == (240, 239 * 5 * S)
+
+
+def test_clusters_and_the_gpu_have_their_course_in_the_window() -> None:
+    def sample(t: int, busy: float) -> events.Power:
+        clusters = [events.Cluster(name="E-Cluster", mhz=1_000.0, busy=busy), events.Cluster(name="P-Cluster")]
+        gpu = events.Gpu(mhz=400.0, busy=busy / 2)
+        return events.Power(t=t, source="s", elapsed_ns=S, mw={"cpu": 1.0}, clusters=clusters, gpu=gpu)
+
+    view = power(session_of(sample(S, 0.2), sample(3 * S, 0.6)), None, replace(REQUEST, now_ns=4 * S - 1))
+    efficient, fast, gpu = view.clusters
+    assert (efficient.name, efficient.mhz, efficient.busy) == ("E-Cluster", 1_000.0, 0.6)
+    assert efficient.busy_slots == (0.2, None, 0.6, None)
+    assert efficient.mhz_slots == (1_000.0, None, 1_000.0, None)
+    assert (fast.busy, fast.busy_slots) == (None, (None,) * 4)
+    assert (gpu.name, gpu.busy, gpu.busy_slots) == ("GPU", 0.3, (0.1, None, 0.3, None))
+
+
+def test_a_rail_has_the_energy_of_the_whole_session() -> None:
+    # 1 W for a second and 3 W for another are 4 J, with the GPU's half watt 5 J.
+    view = power(session_of(told(S, 1_000.0), told(2 * S, 3_000.0)), None, REQUEST)
+    cpu = next(row for row in view.rails if row.rail == "cpu")
+    assert cpu.energy_j == pytest.approx(4.0)
+    assert cpu.covered_ns == 2 * S
+    assert view.estimate is not None
+    assert view.estimate.energy_j == pytest.approx(5.0)
 
 
 def test_a_suspect_sample_is_newest_and_still_no_value() -> None:

@@ -79,29 +79,7 @@ def test_an_empty_session_has_views_too() -> None:
     assert empty.latency.n == 0
     assert empty.latency.p50_ms is None
     assert empty.units.rows == ()
-    assert all(slot is None for slot in empty.timeline.slots)
-
-
-def test_timeline_slots_hold_what_ended_in_them() -> None:
-    # Slots of 1 s, the last one holding now = 9.5 s: samples ending at 8.2 s and 9.1 s stand in the last two.
-    session = running(window([100 * MS], t0=8 * S + 100 * MS), window([100 * MS, 300 * MS], t0=9 * S, gap=0))
-    timeline = view(session, request(9 * S + 500 * MS, timeline_slots=10)).timeline
-    assert timeline.slot_ns == S
-    assert [slot is None for slot in timeline.slots] == [True] * 8 + [False] * 2
-    before, last = timeline.slots[-2:]
-    assert before is not None
-    assert last is not None
-    assert before.max_ms == pytest.approx(100.0)
-    assert last.max_ms == pytest.approx(300.0)
-    assert last.p90_ms == pytest.approx(280.0)  # linear between 100 and 300
-
-
-def test_while_interleaving_the_timeline_shows_the_viewed_unit_alone() -> None:
-    session = running(
-        window([MS], t0=S, unit="A"), window([9 * MS], t0=2 * S, unit="B"), units=("A", "B"), mode="interleave"
-    )
-    shown = [slot.unit for slot in view(session, request(3 * S)).timeline.slots if slot]
-    assert shown == ["A"]
+    assert empty.timeline.lanes == ()
 
 
 def test_rows_compare_units_with_the_fastest() -> None:
@@ -127,7 +105,7 @@ def test_the_log_shows_spikes_in_their_places() -> None:
     session.fold(window([30 * MS], t0=S))
     session.fold(events.Mark(t=2 * S, text="after"))
     texts = [entry.text for entry in view(session, request(3 * S)).log]
-    assert texts == ["measuring CPU_ONLY", "spike 30.00 ms CPU_ONLY", "mark: after"]
+    assert texts == ["measuring CPU_ONLY", "spike CPU_ONLY, 30.0 ms", "mark: after"]
 
 
 def test_the_rate_is_of_the_last_seconds_and_unknown_while_paused() -> None:
@@ -169,9 +147,9 @@ def test_many_spikes_between_two_events_are_one_line() -> None:
     texts = [entry.text for entry in view(session, request(6 * S)).log]
     assert texts == [
         "measuring CPU_ONLY",
-        "3 recent spikes, up to 30.00 ms CPU_ONLY",
+        "×3 spikes CPU_ONLY, max 30.0 ms, to 00:03.03",
         "mark: a mark",
-        "spike 50.00 ms CPU_ONLY",
+        "spike CPU_ONLY, 50.0 ms",
     ]
 
 
@@ -198,7 +176,7 @@ def test_each_sample_is_judged_by_the_threshold_of_its_own_condition() -> None:
     session = running(window([MS] * 64, gap=0, unit="A"), window([5 * MS] * 64, gap=0, unit="B", t0=S), units=("A",))
     timeline = view(session, request(2 * S)).timeline
     assert timeline.spikes == 0
-    assert timeline.threshold_ms == pytest.approx(1.5, rel=0.004)
+    assert [lane.threshold_ms for lane in timeline.lanes] == pytest.approx([1.5, 7.5], rel=0.004)
 
 
 def test_without_a_threshold_nobody_knows_the_spikes() -> None:

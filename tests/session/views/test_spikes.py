@@ -122,4 +122,5 @@ def test_over_the_whole_of_a_short_session_timeline_panel_room_and_keyframe_coun
     assert shown.spikes is not None
     counted = {shown.units.rows[0].spikes, shown.spikes.n, session.keyframe(0, 0).conditions[0].spikes}
     assert counted == {shown.timeline.spikes or 0}
-    assert sum(slot is not None and slot.spike for slot in shown.timeline.slots) <= (shown.timeline.spikes or 0)
+    (lane,) = shown.timeline.lanes
+    assert sum(slot is not None and slot.spike for slot in lane.slots) <= (shown.timeline.spikes or 0)

@@ -190,3 +190,54 @@ def test_a_row_names_the_detail_that_its_warning_is_about() -> None:
     session.units["ALL"].outputs = outputs(max_abs=0.0, largest=12.0, top1=1.0)
     (row,) = units(session, ViewRequest(now_ns=S, window_ns=S)).rows
     assert row.warning_detail is None
+
+
+def test_a_percentile_with_too_few_samples_has_what_it_lacks_instead() -> None:
+    # 100 samples of 1 to 100 ms. P99 takes 662 samples, P99.9 6,636 (`samples_needed`); P90 lies at rank .9 x 99.
+    session = session_of(window([at * MS for at in range(1, 101)]))
+    request = ViewRequest(now_ns=100 * S, window_ns=S, percentiles=True)
+    (row,) = units(session, request).rows
+    assert row.p90_ms == pytest.approx(90.1)
+    assert (row.p99_ms, row.p99_needs) == (None, 562)
+    further = {each.q: each.further for each in row.further}
+    assert further == {0.5: 0, 0.75: 0, 0.9: 0, 0.95: 30, 0.99: 562, 0.999: 6_536}
+    assert [each.ms for each in row.further[:3]] == pytest.approx([50.5, 75.25, 90.1])
+    assert [each.ms for each in row.further[3:]] == [None] * 3
+    (row,) = units(session, ViewRequest(now_ns=100 * S, window_ns=S)).rows
+    assert row.further == (), "only where they were requested"
+
+
+def test_with_enough_samples_there_is_a_p99() -> None:
+    session = session_of(window([2 * MS] * 661 + [9 * MS]))
+    (row,) = units(session, ViewRequest(now_ns=10 * S, window_ns=S)).rows
+    assert (row.p99_ms, row.p99_needs) == (2.0, None)
+
+
+def test_the_missed_share_is_of_paced_calls_later_than_the_budget() -> None:
+    paced = events.Control(t=0, action="start", units=["CPU_ONLY"], rate_hz=100.0)  # a budget of 10 ms
+    late = [0] * 30 + [7 * MS] * 10  # with 4 ms of service, 11 ms after the arrival
+    session = session_of(paced, window([4 * MS] * 40, late=late))
+    (row,) = units(session, ViewRequest(now_ns=S, window_ns=S)).rows
+    assert row.missed == 0.25
+    (row,) = units(session_of(window([4 * MS] * 40)), ViewRequest(now_ns=S, window_ns=S)).rows
+    assert row.missed is None
+
+
+def test_energy_has_its_net_part_or_the_reason_why_there_is_none() -> None:
+    steady = window([10 * MS] * 300, gap=0)
+    power = [events.Power(t=at * S, source="s", elapsed_ns=S, mw={"cpu": 4_000.0}) for at in (1, 2, 3)]
+    idle = events.Baseline(t=3 * S, source="s", elapsed_ns=S, mw={"cpu": 1_000.0}, n=6)
+    (row,) = units(session_of(steady, *power, idle), ViewRequest(now_ns=3 * S, window_ns=S)).rows
+    assert row.energy_mj == pytest.approx(40.0)  # 4 W for 10 ms
+    assert row.net_mj == pytest.approx(30.0)
+    (row,) = units(session_of(steady, power[0]), ViewRequest(now_ns=3 * S, window_ns=S)).rows
+    assert row.energy_mj is None
+    assert row.energy_lacking, "a third of the time is not enough"
+
+
+def test_advice_is_shown_under_the_load_that_it_was_given_for() -> None:
+    advice = events.Advice(t=S, load="none", unit="ALL", over="CPU_ONLY")
+    session = session_of(window([2 * MS] * 10), advice)
+    assert units(session, ViewRequest(now_ns=S, window_ns=S)).advice == advice
+    session.load = "cpu:2"
+    assert units(session, ViewRequest(now_ns=S, window_ns=S)).advice is None

@@ -6,7 +6,7 @@ import pytest
 
 from hettop.errors import HettopError
 from hettop.models.ports import Port
-from hettop.sources.engine.batching import Scale, scaled, usual_batch
+from hettop.sources.engine.batching import Scale, batch_axes, check_batch_axes, scaled, usual_batch
 
 FREE = Port("image", "float32", ("n", 3, "h", "w"))
 FIXED = Port("image", "float32", (1, 3, 224, 224))
@@ -83,3 +83,38 @@ def test_a_range_of_batches_is_kept_to() -> None:
 def test_what_is_no_image_has_no_size() -> None:
     with pytest.raises(HettopError, match="no image input"):
         scaled([Port("ids", "int64", ("n", 128))], {}, Scale(None, 224, 224))
+
+
+STATE = Port("state", "float32", (2, "batch", 128))
+
+
+def test_the_axis_that_is_named_so_is_the_batch_wherever_it_stands() -> None:
+    ports = [Port("frames", "float32", ("batch", 10, 8)), STATE, Port("table", "float32", (100, 4))]
+    assert scaled(ports, {}, Scale(batch=3)) == {"frames": (3, 10, 8), "state": (2, 3, 128)}
+
+
+def test_a_name_that_all_inputs_share_is_the_batch() -> None:
+    ports = [Port("x", "float32", ("time", "s0", 8)), Port("h", "float32", (1, "s0", 16))]
+    assert batch_axes(ports, {}) == {"x": 1, "h": 1}
+
+
+def test_where_no_name_tells_the_user_is_asked() -> None:
+    ports = [Port("input", "float32", (None, None)), Port("state", "float32", (2, None, 128))]
+    with pytest.raises(HettopError, match="cannot determine which axis is the batch: state") as refused:
+        scaled(ports, {}, Scale(batch=4))
+    assert "--batch-axis state=1" in refused.value.hint
+    assert scaled(ports, {}, Scale(batch=4), {"state": 1}) == {"input": (4, 1), "state": (2, 4, 128)}
+    assert scaled(ports, {"state": (2, 1, 128)}, Scale(batch=1)) == {"state": (2, 1, 128)}, "the model as it is"
+
+
+def test_an_axis_that_an_input_does_not_have_is_refused() -> None:
+    for asked, words in (({"state": 3}, "no axis 3"), ({"other": 0}, "no input 'other'")):
+        with pytest.raises(HettopError, match=words):
+            check_batch_axes([STATE], asked)
+
+
+def test_a_fixed_batch_behind_the_first_axis_is_refused_with_what_to_do() -> None:
+    port = Port("state", "float32", (2, 1, 128))
+    with pytest.raises(HettopError, match=r"cannot be \[2,4,128\]") as refused:
+        scaled([port], {}, Scale(batch=4), {"state": 1})
+    assert refused.value.hint == "export the model with a dynamic batch axis"

@@ -9,6 +9,7 @@ import pytest
 from hettop.errors import HettopError
 from hettop.models.content import content_sha256
 from hettop.sources.engine.backend import Loaded, LoadOptions
+from hettop.sources.engine.interruptions import Interruptions
 from hettop.sources.engine.job import EngineJob, Limits, RunMode, WorkerState
 from hettop.sources.engine.worker import _load, _measure
 from tests.sources.engine.fakes import ListedOut
@@ -50,6 +51,7 @@ def test_a_file_that_was_replaced_and_can_be_loaded_is_not_measured(tmp_path: Pa
     file.write_bytes(b"another")
     job = EngineJob(backend="simulated", model=str(file), unit="CPU_ONLY", sha256="0" * 64, input_sets=0)
     out = ListedOut()
+    interruptions = Interruptions(lambda: False, lambda: 0)
     with pytest.raises(HettopError, match="the file changed since hettop read it"):
-        _measure(job, WorkerState(RunMode.RUN, Limits(runs=5), "none"), out)  # type: ignore[arg-type]
+        _measure(job, WorkerState(RunMode.RUN, Limits(runs=5), "none"), out, interruptions)  # type: ignore[arg-type]
     assert [frame.phase for frame in out.samples] == ["first"]

@@ -11,7 +11,7 @@ from hettop.errors import HettopError
 from hettop.events import Power, PowerStatus
 from hettop.measurement.options import ModelOptions
 from hettop.studies.coexec.options import usual_units
-from hettop.studies.coexec.setup import energy, prepare_units
+from hettop.studies.coexec.setup import energy, make_job, prepare_units
 from tests.studies.coexec.test_measure import RESULT
 
 S = 10**9
@@ -62,6 +62,8 @@ def test_suspect_power_is_no_power() -> None:
         (("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL"), ("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE")),
         (("CPU_ONLY", "CPU_ONLY@1", "CPU_ONLY@2", "CPU_ONLY@4"), ("CPU_ONLY@1", "CPU_ONLY@2")),
         (("CPU_ONLY", "CPU_ONLY@1"), ("CPU_ONLY@1", "CPU_ONLY")),
+        (("CPU_ONLY", "OV:CPU", "CPU_ONLY@1", "CPU_ONLY@2"), ("CPU_ONLY@1", "CPU_ONLY@2")),
+        (("CPU_ONLY", "OV:CPU", "OV:GPU", "CPU_ONLY@1"), ("CPU_ONLY", "OV:GPU")),
     ],
 )
 def test_each_kind_of_processor_takes_part_once(available: tuple[str, ...], usual: tuple[str, ...]) -> None:
@@ -77,3 +79,9 @@ def test_a_capture_is_no_power_of_these_units() -> None:
 
 def replace_source(event: Power) -> Power:
     return msgspec.structs.replace(event, source="file")
+
+
+def test_strict_reaches_the_workers() -> None:
+    options = ModelOptions(model="mobilenetv2:32x32", strict=True)
+    setup = prepare_units(options, ("CPU_ONLY@1", "CPU_ONLY@2"), 2)
+    assert make_job(setup, options, duration_ns=None, warmup=1, depth=2, powered=False).work.strict

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import onnx
 import pytest
+from onnx import TensorProto, helper
 
 from hettop.events import Study
 from hettop.studies.registry import result_of
@@ -68,3 +70,18 @@ def test_variants_are_reported_as_they_come_and_recorded(tmp_path: Path) -> None
 )
 def test_wrong_use_is_refused(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
     assert_refused(called("variants", *arguments, cwd=tmp_path), words)
+
+
+def test_variants_of_which_none_could_be_made_are_a_failure(tmp_path: Path) -> None:
+    """The model as it is was measured, but that is not what was asked for."""
+    graph = helper.make_graph(
+        [helper.make_node("Relu", ["x"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT16, (1, 4))],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT16, (1, 4))],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "half.onnx")
+    done = hettop("variants", "half.onnx", "--precisions", "int8", "--runs", "5", "--units", "cpu", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "cannot convert from fp16 to int8" in done.stderr

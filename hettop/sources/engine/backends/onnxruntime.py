@@ -1,4 +1,4 @@
-"""Runs ONNX models on ONNX Runtime's engines (its own on the CPU, Core ML on a Mac), ML Programs by their translation.
+"""Runs ONNX models on ONNX Runtime's CPU engine and execution providers, ML Programs by their translation.
 
 onnxruntime is imported when a model is loaded.
 """
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import psutil
 
 from hettop.compute_units import CORE_ML_UNITS
@@ -35,6 +36,15 @@ from hettop.sources.engine.coreml.availability import (
     units_on_request,
     why_not,
 )
+from hettop.sources.engine.providers.devices import (
+    assigned_nodes,
+    check_strict,
+    left_note,
+    placed_on,
+    select_device,
+)
+from hettop.sources.engine.providers.known import Provider, provider_of
+from hettop.sources.engine.providers.probe import Found, find_providers, provider_units
 from hettop.text import clean
 
 if TYPE_CHECKING:
@@ -48,7 +58,11 @@ NOT_HERE = "ONNX Runtime has only its CPU engine here; needs Core ML on a Mac"
 SCRATCH = "hettop-onnx-"
 """How the names of the scratch folders of engine processes begin."""
 
-STATE_NOTE = "its state is zero at each call"
+STATE_NOTE = "its state is created once when loading and kept between calls"
+FRESH_STATE_NOTE = "its state is created before each call, outside the measured time"
+
+AFTER_CALL = "/after"
+"""How a translation names the output that holds a state after a call."""
 
 DTYPES = {
     "float": "float32",
@@ -80,8 +94,9 @@ def _import_runtime() -> Any:
 class OnnxRuntimeBackend:
     """One session of ONNX Runtime. `CPU_ONLY` has the framework's own number of threads, `CPU_ONLY@N` has N.
 
-    On a Mac the other units are ONNX Runtime's Core ML provider; what it does not take stays on the CPU, which is said.
-    find_runtime: imports onnxruntime, in the engine process.
+    On a Mac the units of Core ML are ONNX Runtime's Core ML provider; those of other execution providers are named
+    `OV:CPU`. What a provider does not take stays on the CPU, which is said.
+    find_runtime: imports onnxruntime, in the engine process. find_providers: as the function of that name.
     """
 
     name = "onnxruntime"
@@ -94,19 +109,31 @@ class OnnxRuntimeBackend:
         cache: ModelCache | None = None,
         host: Host | None = None,
         find_runtime: Callable[[], Any] = _import_runtime,
+        find_providers: Callable[[], Sequence[Found]] = find_providers,
     ) -> None:
         self.clock = clock
         self._cache = default_cache() if cache is None else cache
         self._host = this_host() if host is None else host
         self._find_runtime = find_runtime
+        self._find_providers = find_providers
         self._run: Callable[[list[str], Feed], list[Any]] = _nothing_loaded
         self._inputs: tuple[Port, ...] = ()
         self._outputs: list[str] = []
         self._last: list[Any] = []
+        self._session: Any = None
+        self._runtime: Any = None
+        self._pairs: dict[str, str] = {}
+        self._state: dict[str, Any] = {}
+        self._states: tuple[Port, ...] = ()
+        """Inputs that carry the state of a translated model, which Core ML would carry itself."""
         self._kept = contextlib.ExitStack()  # until this process ends
 
     def units(self) -> dict[str, str | None]:
-        """By the system alone, without importing ONNX Runtime: its package for macOS has the Core ML provider."""
+        """Without importing ONNX Runtime: Core ML's by the system alone, those of providers as they were listed."""
+        return self._core_ml_units() | provider_units(self._find_providers())
+
+    def _core_ml_units(self) -> dict[str, str | None]:
+        """By the system: the package for macOS has the Core ML provider."""
         if not self._host.is_mac:
             return {unit: None if unit == UNIT else NOT_HERE for unit in CORE_ML_UNITS}
         return {unit: why_not(unit, self._host) for unit in CORE_ML_UNITS}
@@ -122,13 +149,16 @@ class OnnxRuntimeBackend:
         """
         threads = self._threads(unit, options)
         path = model_file(model, self._cache)
-        source = _source(path, options.function, self._cache)
-        runtime = self._find_runtime()
+        source = _source(path, options.function, self._cache, fresh_state=options.fresh_state)
+        runtime = self._runtime = self._find_runtime()
         runtime.set_default_logger_severity(FATAL)  # for what belongs to no session, such as its threads
         self._run = _nothing_loaded
+        provider = provider_of(unit)
+        if provider is not None:
+            return self._load_on_provider(runtime, path, source, unit, provider, strict=options.strict)
         if split_unit(unit)[0] == UNIT:
             return self._load_on_cpu(runtime, path, source, unit, threads)
-        return self._load_on_core_ml(runtime, path, source, unit)
+        return self._load_on_core_ml(runtime, path, source, unit, strict=options.strict)
 
     def _load_on_cpu(self, runtime: Any, path: Path, source: _Source, unit: str, threads: int | None) -> Loaded:
         own_process = psutil.Process()
@@ -136,12 +166,41 @@ class OnnxRuntimeBackend:
         session, load_ns = self._open(runtime, path, source, _session_options(runtime, threads), [PROVIDER])
         # The calling thread works, too.
         pool = own_process.num_threads() - threads_before + 1
-        outputs = self._take(session, path, source)
+        outputs = self._take(runtime, session, path, source)
         placed = PLACED if session.get_providers() == [PROVIDER] else None
         notes = (*source.notes(session, TRANSLATED_NOTE), "" if threads else _default_threads(pool))
         return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
 
-    def _load_on_core_ml(self, runtime: Any, path: Path, source: _Source, unit: str) -> Loaded:
+    def _load_on_provider(
+        self, runtime: Any, path: Path, source: _Source, unit: str, provider: Provider, *, strict: bool
+    ) -> Loaded:
+        """Loads the model for one device of a provider, whatever was remembered of it, and counts the nodes it got."""
+        options = _session_options(runtime, None)
+        device = select_device(runtime, provider, unit, options)
+        try:
+            session, load_ns = self._open(runtime, path, source, options, None)
+        except HettopError as error:
+            hint = error.hint or f"{provider.name} cannot run this model; use {UNIT}"
+            raise HettopError(error.kind, error.message, hint) from error
+        outputs = self._take(runtime, session, path, source)
+        assigned = assigned_nodes(session, provider.ep)
+        if strict:
+            check_strict(
+                provider.name, None if assigned is None else assigned.taken, 0 if assigned is None else assigned.all
+            )
+        version = clean(str(device.ep_metadata.get("version", "")), 40)
+        named = f"{provider.name} {version}" if version else ""
+        notes = (*source.notes(session, TRANSLATED), named, left_note(assigned))
+        return Loaded(
+            unit,
+            placed_on(provider, unit, assigned),
+            load_ns,
+            self._inputs,
+            outputs,
+            "; ".join(filter(None, notes)),
+        )
+
+    def _load_on_core_ml(self, runtime: Any, path: Path, source: _Source, unit: str, *, strict: bool) -> Loaded:
         if onnx_core_ml.PROVIDER not in runtime.get_available_providers():
             raise HettopError(
                 "unsupported-unit",
@@ -156,16 +215,19 @@ class OnnxRuntimeBackend:
         with scratch_folder(None, SCRATCH) as scratch, load_limit(unit, self._host):
             counting = onnx_core_ml.count_by(runtime, options, Path(scratch))
             session, load_ns = self._open(runtime, path, source, options, onnx_core_ml.providers(unit, folder))
-            outputs = self._take(session, path, source)
+            outputs = self._take(runtime, session, path, source)
             counted = counting(session, lambda: make_inputs(self._inputs, InputOptions()))
+        if strict:
+            counts = {} if counted.share is None else counted.share.counts
+            check_strict("Core ML", counts.get(onnx_core_ml.PROVIDER, 0) if counts else None, sum(counts.values()))
         placed = onnx_core_ml.placed(session.get_providers(), counted.share)
         notes = (*source.notes(session, TRANSLATED), onnx_core_ml.permission(unit), counted.note)
         return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
 
     def _open(
-        self, runtime: Any, path: Path, source: _Source, options: Any, providers: Sequence[Any]
+        self, runtime: Any, path: Path, source: _Source, options: Any, providers: Sequence[Any] | None
     ) -> tuple[Any, int]:
-        """The session, and how long making it took, in ns."""
+        """The session, and how long making it took, in ns. providers: None if the options name a device."""
         start = self.clock.now()
         try:
             # Without its fallback: a provider that fails is to fail, not to become another one.
@@ -174,12 +236,57 @@ class OnnxRuntimeBackend:
             raise load_error(path, error) from error
         return session, self.clock.now() - start
 
-    def _take(self, session: Any, path: Path, source: _Source) -> tuple[Port, ...]:
+    def _take(self, runtime: Any, session: Any, path: Path, source: _Source) -> tuple[Port, ...]:
         """Runs this session from now on; returns its outputs."""
         self._inputs = tuple(source.described(_input_port(node, path)) for node in session.get_inputs())
         outputs = tuple(_port(node) for node in session.get_outputs())
-        self._run, self._outputs = session.run, [port.name for port in outputs]
+        self._outputs, self._session = [port.name for port in outputs], session
+        as_they_are = any(port.dtype == NO_NUMPY_TYPE for port in outputs)
+        self._run = _OrtValues(runtime, session).run if as_they_are else session.run
+        names = set(self._outputs)
+        self._states = tuple(
+            port for port in self._inputs if port.kind == "state" and f"{port.name}{AFTER_CALL}" in names
+        )
+        if self._states:
+            self._run = self._run_on
+            self.renew_state()
         return outputs
+
+    # -- state --------------------------------------------------------------------------------------------------
+
+    def renew_state(self) -> None:
+        """Zeros, for a translated model that has a state; what the calls before left is forgotten."""
+        if self._states:
+            self.carry({port.name: f"{port.name}{AFTER_CALL}" for port in self._states})
+            self.begin_state(make_inputs(self._states, InputOptions()))
+
+    def carry(self, pairs: Mapping[str, str]) -> None:
+        """Feed these inputs, from the next call on, what these outputs gave in the call before."""
+        self._pairs = dict(pairs)
+
+    def begin_state(self, state: Feed) -> None:
+        """What the next call is fed."""
+        self._state = {name: self._value(array) for name, array in state.items()}
+
+    def advance(self, feed: Feed) -> Mapping[str, Any]:
+        """One call with the state that it carries, which stays the framework's own value and is not copied."""
+        found = self._step(feed)
+        kept = set(self._pairs.values())
+        return {name: value.numpy() for name, value in found.items() if name not in kept}
+
+    def _step(self, feed: Feed) -> dict[str, Any]:
+        fed = {name: self._value(array) for name, array in feed.items() if name not in self._pairs}
+        values = self._session.run_with_ort_values(self._outputs, {**fed, **self._state})
+        found = dict(zip(self._outputs, values, strict=True))
+        self._state = {name: found[output] for name, output in self._pairs.items()}
+        return found
+
+    def _run_on(self, _outputs: list[str], feed: Feed) -> list[Any]:
+        """As `run` of a session, with the state that it carries in place of that in the feed."""
+        return [value.numpy() for value in self._step(feed).values()]
+
+    def _value(self, array: Any) -> Any:
+        return self._runtime.OrtValue.ortvalue_from_numpy(array)
 
     def _threads(self, unit: str, options: LoadOptions) -> int | None:
         """The number of threads asked for, None for the framework's own; the unit is one that can run here."""
@@ -188,8 +295,8 @@ class OnnxRuntimeBackend:
         except ValueError as error:
             raise HettopError("unsupported-unit", clean(str(error))) from error
         threads = options.threads if threads is None else threads
-        known = self.units()
-        why = known.get(name, NOT_HERE)
+        provider = provider_of(name)
+        why = None if provider is not None else self._core_ml_units().get(name, NOT_HERE)
         if why is not None:
             raise HettopError("unsupported-unit", f"{clean(unit)}: {why}", f"use {UNIT}, or {UNIT}@N for N threads")
         if threads is not None and name != UNIT:
@@ -214,13 +321,44 @@ class OnnxRuntimeBackend:
             ) from error
 
     def outputs(self) -> Mapping[str, Any]:
-        return dict(zip(self._outputs, self._last, strict=False))
+        return {
+            name: value if isinstance(value, np.ndarray) or not hasattr(value, "numpy") else value.numpy()
+            for name, value in zip(self._outputs, self._last, strict=False)
+            if not _is_bfloat16(value)
+        }
 
     def native_ns(self) -> int | None:
         return None
 
     def told_load(self, condition: str) -> None:
         pass
+
+
+NO_NUMPY_TYPE = "tensor(bfloat16)"
+
+
+def _is_bfloat16(value: Any) -> bool:
+    return hasattr(value, "data_type") and value.data_type() == NO_NUMPY_TYPE
+
+
+class _OrtValues:
+    """Runs a session whose outputs numpy has no type for, and leaves them as ONNX Runtime made them.
+
+    Inputs are handed over once: those of one feed stay the same.
+    """
+
+    def __init__(self, runtime: Any, session: Any) -> None:
+        self._runtime = runtime
+        self._session = session
+        self._feed: Feed | None = None
+        self._values: dict[str, Any] = {}
+
+    def run(self, outputs: list[str], feed: Feed) -> list[Any]:
+        if feed is not self._feed:
+            make = self._runtime.OrtValue.ortvalue_from_numpy
+            self._feed, self._values = feed, {name: make(array) for name, array in feed.items()}
+        found: list[Any] = self._session.run_with_ort_values(outputs, self._values)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +368,7 @@ class _Source:
     file: Path
     ports: Mapping[str, Described] = field(default_factory=dict)
     translated: bool = False
+    fresh_state: bool = False
 
     def described(self, port: Port) -> Port:
         found = self.ports.get(port.name)
@@ -241,10 +380,10 @@ class _Source:
             return ()
         states = any(port.kind == "state" for port in self.ports.values())
         remarks = session.get_modelmeta().custom_metadata_map.get(NOTES_KEY, "").splitlines()
-        return (translated, *([STATE_NOTE] if states else []), *remarks)
+        return (translated, *([FRESH_STATE_NOTE if self.fresh_state else STATE_NOTE] if states else []), *remarks)
 
 
-def _source(path: Path, function: str | None, cache: ModelCache) -> _Source:
+def _source(path: Path, function: str | None, cache: ModelCache, *, fresh_state: bool) -> _Source:
     if not is_core_ml(path):
         if function is not None:
             raise HettopError(
@@ -255,7 +394,7 @@ def _source(path: Path, function: str | None, cache: ModelCache) -> _Source:
 
     ports = open_package(path).function(function)
     file = translated_file(path, function, cache)
-    return _Source(file, {port.name: port for port in (*ports.inputs, *ports.states)}, translated=True)
+    return _Source(file, {port.name: port for port in (*ports.inputs, *ports.states)}, True, fresh_state)
 
 
 def _nothing_loaded(_outputs: list[str], _feed: Feed) -> list[Any]:
@@ -298,6 +437,8 @@ UNSUPPORTED_OP = (
     r"(\S+?)\(-?\d+\) is not a registered function/op",
     r"Could not find an implementation for (\S+?)\(",
 )
+OWN_DOMAINS = ("ai.onnx", "com.microsoft")
+CUSTOM_OPS = "hettop cannot load libraries of custom operators: export the model with ONNX's own operators"
 MISSING_WEIGHTS = (
     r'does not exist: "(?:[^"]*/)?([^"/]+)"',
     r'filesystem error: .*No such file or directory \["?(?:[^"\]]*/)?([^"/\]]+)',  # ONNX Runtime 1.21
@@ -310,7 +451,10 @@ def load_error(path: Path, error: Exception) -> HettopError:
     text, name, kind = str(error), clean(path.name), type(error).__name__
     for pattern in UNSUPPORTED_OP:
         if found := re.search(pattern, text):
-            return HettopError("unsupported-op", f"{name}: ONNX Runtime cannot run the operator {clean(found[1])}")
+            hint = CUSTOM_OPS if ":" in found[1] and not found[1].startswith(OWN_DOMAINS) else ""
+            return HettopError(
+                "unsupported-op", f"{name}: ONNX Runtime cannot run the operator {clean(found[1])}", hint
+            )
     file = next(filter(None, (re.search(pattern, text) for pattern in MISSING_WEIGHTS)), None)
     if file is not None or "external data" in text.lower():
         what = clean(file[1]) if file else reason(error)

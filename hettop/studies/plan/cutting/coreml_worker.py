@@ -38,7 +38,7 @@ from hettop.studies.plan.cutting.coreml_program import Program
 from hettop.studies.plan.cutting.graph import Part
 from hettop.studies.plan.cutting.messages import Tell
 from hettop.studies.plan.cutting.result import Moved, Ran
-from hettop.studies.plan.cutting.running import HALF_TOLERANCE, TOLERANCE, both_ways, compare
+from hettop.studies.plan.cutting.running import HALF_TOLERANCE, ROUNDINGS, TOLERANCE, both_ways, compare
 from hettop.studies.plan.cutting.worker import ProgressSender
 from hettop.units import NS_PER_MS
 
@@ -59,10 +59,6 @@ def measured(job: ProgramJob, caller: Caller, held: list[object]) -> Fitted | Ti
 
 KEPT_NS = 5 * 10**9
 """Core ML frees inputs on a thread of its own up to a second after a call; values are kept for longer than that."""
-
-ROUNDINGS = 2
-"""Which of two roundings is nearer to the truth is chance: slices on a unit may be so many times as far away from the
-reference as the whole model on that unit is."""
 
 Values = dict[str, Any]
 

@@ -5,20 +5,25 @@ For the measuring process; reports how long each took, and whether both answer t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 
 from hettop.models.cache import ModelCache
 from hettop.sources.engine.backend import Clock
+from hettop.sources.engine.providers.known import provider_of
 from hettop.studies.layers.profile import mean_of_the_middle
 from hettop.studies.plan.cutting.graph import Part, ends
 from hettop.studies.plan.cutting.messages import (
     OPENING,
+    OTHER,
     TIMING,
     CuttingProgress,
     Piece,
@@ -39,7 +44,14 @@ HALF_TOLERANCE = 2.0**-10
 """Where values are of half precision: its last place. A runtime computes in single precision within what it fuses, and
 a slice ends with a value that is rounded to half."""
 
+ROUNDINGS = 2
+"""Which of two roundings is nearer to the truth is chance: slices on a device may be so many times as far away from the
+reference as the whole model on that device is."""
+
 HALF = ("float16", "bfloat16")
+
+OTHER_WARMUP, OTHER_RUNS = 2, 5
+"""Turns of each other plan: there are up to a thousand."""
 
 Run = Callable[[list[str], Mapping[str, Any]], list[Any]]
 
@@ -52,25 +64,41 @@ class _Loaded:
 
 
 def run_plan(
-    subject: Subject, pieces: Sequence[Piece], folder: Path, cache: ModelCache, clock: Clock, *, tell: Tell = nobody
+    subject: Subject,
+    pieces: Sequence[Piece],
+    folder: Path,
+    cache: ModelCache,
+    clock: Clock,
+    *,
+    others: Sequence[Sequence[Piece]] = (),
+    tell: Tell = nobody,
 ) -> Ran:
     """Raises HettopError: as `open_subject` does, and `load`."""
-    progress = CuttingProgress(run_weight(len(subject.devices)), tell)
+    progress = CuttingProgress(run_weight(len(subject.devices), len(others)), tell)
     progress.begin("cutting the model into the plan's slices", OPENING)
     opened = open_subject(subject, folder, cache, clock)
     slices = [_slice(opened, piece, folder) for piece in pieces]
     whole_file = write(opened.model.extract(_all(opened), opened.types), folder / "whole.onnx")
-    outputs = list(opened.model.flow.outputs)
     wholes = [session(whole_file, device).run for device in subject.devices]
-    expected = wholes[0](outputs, opened.feed)
-    answered = _chain(slices, opened, clock)[0]
     half = any(value.dtype.name in HALF for value in opened.values.values())
-    tolerance = HALF_TOLERANCE if half else TOLERANCE
-    difference, same = compare(expected, [answered[name] for name in outputs])
+    least = HALF_TOLERANCE if half else TOLERANCE
+    answers = _answers(opened, subject.devices, wholes)
+    reference = _reference(subject.devices)
+    expected = answers[reference]
+    difference, same = compare(expected, _plans_answer(slices, opened, clock))
+    apart = {device: compare(expected, answer)[0] for device, answer in answers.items()}
+    own = [ROUNDINGS * (apart.get(piece.device) or 0.0) for piece in pieces if provider_of(piece.device) is not None]
+    tolerance = max(least, *own) if own else least
+    mixed = _Mixed()
+    if any(provider_of(device) is not None for device in subject.devices):
+        on_reference = [_slice(opened, msgspec.structs.replace(piece, device=reference), folder) for piece in pieces]
+        cut = compare(expected, _plans_answer(on_reference, opened, clock))[0]
+        mixed = _Mixed(reference, cut, least, tuple(apart[device] for device in subject.devices))
     progress.begin("running the plan interleaved with each device alone", TIMING * (1 + len(wholes)))
     slice_times, plan_times, whole_times = _in_turns(slices, wholes, opened, subject, clock=clock, progress=progress)
     whole = [mean_of_the_middle(times) / NS_PER_MS for times in zip(*whole_times, strict=True)]
     best = int(np.argmin(whole))
+    beside = list(_others(others, slices, opened, folder, clock, progress=progress))
     return Ran(
         slice_ms=tuple(mean_of_the_middle(times) / NS_PER_MS for times in zip(*slice_times, strict=True)),
         plan_ms=mean_of_the_middle(plan_times) / NS_PER_MS,
@@ -80,7 +108,63 @@ def run_plan(
         equal=same and difference is not None and difference <= tolerance,
         tolerance=tolerance,
         runs=subject.runs,
+        others_ms=tuple(other for other, _ in beside),
+        others_runs=OTHER_RUNS if beside else 0,
+        beside_ms=tuple(plan for _, plan in beside),
+        reference=mixed.reference,
+        cut_difference=mixed.cut_difference,
+        cut_tolerance=mixed.cut_tolerance,
+        apart=mixed.apart,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Mixed:
+    """What is known where devices compute differently, as `Ran` has it."""
+
+    reference: str | None = None
+    cut_difference: float | None = None
+    cut_tolerance: float | None = None
+    apart: tuple[float | None, ...] = ()
+
+
+def _reference(devices: Sequence[str]) -> str:
+    """The device whose outputs count as correct: one of ONNX Runtime's CPU engine if there is one."""
+    return next((device for device in devices if provider_of(device) is None), devices[0])
+
+
+def _answers(opened: Opened, devices: Sequence[str], wholes: Sequence[Run]) -> dict[str, list[Any]]:
+    """Outputs of the whole model by device."""
+    outputs = list(opened.model.flow.outputs)
+    return {device: run(outputs, opened.feed) for device, run in zip(devices, wholes, strict=True)}
+
+
+def _plans_answer(slices: Sequence[_Loaded], opened: Opened, clock: Clock) -> list[Any]:
+    """Outputs of the slices, run one after another."""
+    values = _chain(slices, opened, clock)[0]
+    return [values[name] for name in opened.model.flow.outputs]
+
+
+def _others(
+    others: Sequence[Sequence[Piece]],
+    slices: Sequence[_Loaded],
+    opened: Opened,
+    folder: Path,
+    clock: Clock,
+    *,
+    progress: CuttingProgress,
+) -> Iterator[tuple[float, float]]:
+    """The ms of each other plan, and of the plan in turns with it. Their files and sessions go as the next begins."""
+    for number, pieces in enumerate(others, start=1):
+        progress.begin(f"running other plans: {number} of {len(others)}", OTHER)
+        with TemporaryDirectory(dir=folder) as scratch:
+            plans = [[_slice(opened, piece, Path(scratch)) for piece in pieces], slices]
+            turns = [
+                both_ways(turn, [partial(_plan, each, opened, clock) for each in plans])
+                for turn in range(OTHER_WARMUP + OTHER_RUNS)
+            ]
+        other, plan = zip(*((one[0], two[0]) for one, two in turns[OTHER_WARMUP:]), strict=True)
+        yield median(other) / NS_PER_MS, median(plan) / NS_PER_MS
 
 
 def compare(expected: Sequence[Any], found: Sequence[Any]) -> tuple[float | None, bool]:

@@ -1,6 +1,6 @@
 """Measures what a cost table is made of: the layers of a model on each device, and what cuts between them cost.
 
-For the measuring process; all of it runs on ONNX Runtime's CPU engine.
+For the measuring process; all of it runs on ONNX Runtime: on its CPU engine, or on devices of execution providers.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from hettop.models.resolve import is_core_ml, model_file
 from hettop.models.translated import translated_file
 from hettop.processes.framework_errors import reason
 from hettop.sources.engine.backend import Clock, LoadOptions, split_unit
+from hettop.sources.engine.providers.devices import assigned_nodes, placed_on, select_device
+from hettop.sources.engine.providers.known import provider_of
 from hettop.studies.layers.graph import named_copy
 from hettop.studies.layers.job import LayersJob
 from hettop.studies.layers.profile import mean_of_the_middle
@@ -46,6 +48,7 @@ MOST_TRIED = 10
 """Cuts that are tried on each device, of sizes as different as there are; a line needs no more."""
 
 TRIED_WARMUP, TRIED_RUNS = 5, 40
+CPU = "CPU_ONLY"
 
 Values = Mapping[str, Any]
 Types = Mapping[str, tuple[int, tuple[int, ...]]]
@@ -67,7 +70,7 @@ def open_subject(subject: Subject, folder: Path, cache: ModelCache, clock: Clock
     from hettop.sources.engine.backends.onnxruntime import OnnxRuntimeBackend
 
     backend = OnnxRuntimeBackend(clock, cache)
-    loaded = backend.load(subject.model, split_unit(subject.devices[0])[0], LoadOptions(1, subject.function))
+    loaded = backend.load(subject.model, CPU, LoadOptions(1, subject.function))
     feed = backend.make_inputs(loaded.inputs, subject.inputs())
     path = model_file(subject.model, cache)
     file = translated_file(path, subject.function, cache) if is_core_ml(path) else path
@@ -94,8 +97,12 @@ def survey(subject: Subject, folder: Path, cache: ModelCache, clock: Clock, *, t
         layers=tuple(_layers(opened, measured)),
         end_to_end_ms=tuple(measured.whole_ms),
         moved=tuple(moved),
-        notes=tuple(dict.fromkeys((*_counted(measured), *(note for each in measured.profiles for note in each.notes)))),
-        profiled_ms=tuple(profile.end_to_end_ms for profile in measured.profiles),
+        notes=tuple(
+            dict.fromkeys(
+                (*_counted(measured), *(note for each in measured.profiles for note in each.notes), *measured.notes)
+            )
+        ),
+        profiled_ms=measured.profiled_ms,
     )
 
 
@@ -111,39 +118,91 @@ def _counted(measured: MeasuredLayers) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredLayers:
-    """Layers as steps, with their times and that of the whole model in ms, by device."""
+    """Layers as steps, with their times and that of the whole model in ms, by device.
+
+    profiled_ms: of the whole model while its layers were profiled, None for a device without profiles.
+    """
 
     parts: tuple[Part, ...]
     times: list[list[float]]
     whole_ms: list[float]
     profiles: list[LayersResult]
+    profiled_ms: tuple[float | None, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def measure_layers(
     opened: Opened, subject: Subject, folder: Path, cache: ModelCache, clock: Clock, *, progress: CuttingProgress
 ) -> MeasuredLayers:
     """Raises HettopError: as the measuring of layers does, and `unsupported-op`."""
-    profiles = list(_profiles(subject, folder, cache, clock, progress))
+    profiles = _profiles(subject, folder, cache, clock, progress)
     flow = opened.model.flow
     known = step_of(flow, opened.model.names)
-    rows = [_names(row) for profile in profiles for row in profile.layers]
+    rows = [_names(row) for profile in profiles.values() for row in profile.layers]
     parts = layers(_uncuttable(flow, opened.values), gather(rows, known))
     progress.begin("timing the whole model", TIMING * len(subject.devices))
     wholes = _whole_ms(opened, subject, folder, clock, progress)
-    times = [_times(profile, whole, parts, known) for profile, whole in zip(profiles, wholes, strict=True)]
-    return MeasuredLayers(parts, times, wholes, profiles)
+    times, notes = [], []
+    for device, whole in zip(subject.devices, wholes, strict=True):
+        if device in profiles:
+            times.append(_times(profiles[device], whole, parts, known))
+            continue
+        progress.begin(f"timing each layer on {device}", PROFILING)
+        alone = _alone_ms(opened, device, parts, folder, clock, progress=progress)
+        scale = whole / sum(alone)
+        times.append([ms * scale for ms in alone])
+        notes += [_placed(opened, device, folder), f"{device}: layers were timed alone, and scaled by {scale:.2f}"]
+    return MeasuredLayers(
+        parts,
+        times,
+        wholes,
+        list(profiles.values()),
+        tuple(profiles[device].end_to_end_ms if device in profiles else None for device in subject.devices),
+        tuple(notes),
+    )
+
+
+def _alone_ms(
+    opened: Opened, device: str, parts: Sequence[Part], folder: Path, clock: Clock, *, progress: CuttingProgress
+) -> list[float]:
+    """Ms of each layer in a session of its own: a provider compiles layers together, and no profile parts them."""
+    found = []
+    for number, part in enumerate(parts):
+        progress.within(number / len(parts))
+        call = call_of(opened, device, part, folder)
+        taken = [_ns(call, clock) for _ in range(TRIED_WARMUP + TRIED_RUNS)][TRIED_WARMUP:]
+        found.append(max(mean_of_the_middle(taken), 1) / NS_PER_MS)
+    return found
+
+
+def _placed(opened: Opened, device: str, folder: Path) -> str:
+    """What of the whole model the provider runs on the device."""
+    provider = provider_of(device)
+    assert provider is not None  # noqa: S101 (other devices have profiles)
+    everything = Part(0, len(opened.model.flow.steps) - 1)
+    file = write(opened.model.extract(everything, opened.types), folder / f"part-0-{everything.last}.onnx")
+    placed = placed_on(provider, device, assigned_nodes(session(file, device), provider.ep))
+    return f"{device} runs on {placed or 'n/a: this ONNX Runtime does not report the assignment of nodes'}"
 
 
 def session(file: Path, device: str) -> Any:
-    """An ONNX Runtime session with the device's number of threads, set up as the engine's."""
+    """An ONNX Runtime session on the device, with its number of threads, set up as the engine's."""
     import onnxruntime
 
+    provider = provider_of(device)
     try:
+        if provider is not None:
+            options = session_options(None)
+            select_device(onnxruntime, provider, device, options)
+            return onnxruntime.InferenceSession(file, options, enable_fallback=0)
         return onnxruntime.InferenceSession(
             file, session_options(split_unit(device)[1]), providers=["CPUExecutionProvider"]
         )
+    except HettopError:
+        raise
     except Exception as error:
-        raise HettopError("load", f"cannot load a slice of the model: {reason(error)}") from error
+        where = "" if provider is None else f" on {device}"
+        raise HettopError("load", f"cannot load a slice of the model{where}: {reason(error)}") from error
 
 
 def nbytes_of(values: Values, names: Sequence[str]) -> int:
@@ -155,17 +214,19 @@ def nbytes_of(values: Values, names: Sequence[str]) -> int:
 
 def _profiles(
     subject: Subject, folder: Path, cache: ModelCache, clock: Clock, progress: CuttingProgress
-) -> Iterator[LayersResult]:
-    many = len(subject.devices)
-    for number, device in enumerate(subject.devices, start=1):
-        place = f", device {number} of {many}" if many > 1 else ""
+) -> dict[str, LayersResult]:
+    """By device of ONNX Runtime's CPU engine; of the CPU where no device is one, to know the layers."""
+    devices = [device for device in subject.devices if provider_of(device) is None] or [CPU]
+    found = {}
+    for number, device in enumerate(devices, start=1):
+        place = f", device {number} of {len(devices)}" if len(devices) > 1 else ""
         progress.begin(f"profiling layers on {device}{place}", PROFILING)
-        yield _profile(subject, device, folder, cache, clock)
+        (scratch := folder / f"profile-{number}").mkdir()
+        found[device] = _profile(subject, device, scratch, cache, clock)
+    return found
 
 
-def _profile(subject: Subject, device: str, folder: Path, cache: ModelCache, clock: Clock) -> LayersResult:
-    scratch = folder / f"profile-{subject.devices.index(device)}"
-    scratch.mkdir()
+def _profile(subject: Subject, device: str, scratch: Path, cache: ModelCache, clock: Clock) -> LayersResult:
     job = LayersJob(
         model=subject.model,
         unit=device,
@@ -188,7 +249,7 @@ def _whole_ms(opened: Opened, subject: Subject, folder: Path, clock: Clock, prog
     """Of a call of the whole model on each device, in turns: profiles are taken one after another, and a machine is
     not as fast at one time as at another."""
     everything = Part(0, len(opened.model.flow.steps) - 1)
-    calls = [_call(opened, device, everything, folder) for device in subject.devices]
+    calls = [call_of(opened, device, everything, folder) for device in subject.devices]
     times: list[list[int]] = [[] for _ in calls]
     for turn in range(subject.warmup + subject.runs):
         progress.within(turn / (subject.warmup + subject.runs))
@@ -301,7 +362,7 @@ def _tried(parts: Sequence[Part], flow: Flow, values: Values) -> Iterator[tuple[
 def _cut_ms(opened: Opened, device: str, around: tuple[Part, Part], folder: Path, clock: Clock) -> float:
     """What it costs to run the two layers around a cut in sessions of their own, beyond one session of both."""
     before, after = around
-    calls = [_call(opened, device, part, folder) for part in (before, after, Part(before.first, after.last))]
+    calls = [call_of(opened, device, part, folder) for part in (before, after, Part(before.first, after.last))]
     costs = []
     for turn in range(TRIED_WARMUP + TRIED_RUNS):
         first, second, both = (_ns(call, clock) for call in calls)
@@ -310,7 +371,8 @@ def _cut_ms(opened: Opened, device: str, around: tuple[Part, Part], folder: Path
     return mean_of_the_middle(costs) / NS_PER_MS
 
 
-def _call(opened: Opened, device: str, part: Part, folder: Path) -> Callable[[], object]:
+def call_of(opened: Opened, device: str, part: Part, folder: Path) -> Callable[[], object]:
+    """Runs this part of the model alone on the device."""
     taken, given = ends(opened.model.flow, part)
     file = write(opened.model.extract(part, opened.types), folder / f"part-{part.first}-{part.last}.onnx")
     run = session(file, device).run

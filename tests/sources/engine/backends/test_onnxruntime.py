@@ -290,3 +290,38 @@ def test_a_failed_load_leaves_no_older_model_behind(tmp_path: Path) -> None:
         backend.load(onnx_files.relu(tmp_path / "new.onnx", opset=99), "CPU_ONLY", LoadOptions())
     with pytest.raises(HettopError, match="no model is loaded"):
         backend.predict(feed)
+
+
+def test_an_invalid_node_is_named_first_and_then_what_is_wrong_with_it(tmp_path: Path) -> None:
+    """ONNX Runtime says that last, behind the types of all inputs, where a table has no room for it."""
+    many = [f"input_number_{n}_of_the_node" for n in range(9)]
+    node = helper.make_node("Custom", many, ["y"], name="the_node", domain="org.example")
+    path = onnx_files.save(tmp_path / "m.onnx", [node], [(name, FLOAT, (1,)) for name in many], [("y", FLOAT, (1,))])
+    error = failure(path, tmp_path)
+    assert error.message == (
+        "not a valid ONNX model: m.onnx: node the_node (Custom): No opset import for domain 'org.example'"
+    )
+
+
+def test_an_operator_of_another_library_has_a_hint(tmp_path: Path) -> None:
+    node = helper.make_node("Custom", ["x"], ["y"], domain="org.example")
+    ports = [("x", FLOAT, (1,))], [("y", FLOAT, (1,))]
+    path = onnx_files.save(tmp_path / "m.onnx", [node], *ports, domains={"org.example": 1})
+    error = failure(path, tmp_path)
+    assert error.kind == "unsupported-op"
+    assert "cannot load libraries of custom operators" in error.hint
+
+
+def test_outputs_that_numpy_has_no_type_for_are_run_and_the_others_compared(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Cast", ["x"], ["half"], to=onnx.TensorProto.BFLOAT16),
+        helper.make_node("Relu", ["x"], ["y"]),
+    ]
+    outputs = [("half", onnx.TensorProto.BFLOAT16, (2,)), ("y", FLOAT, (2,))]
+    backend, loaded = load(onnx_files.save(tmp_path / "m.onnx", nodes, [("x", FLOAT, (2,))], outputs), tmp_path)
+    assert [port.describe() for port in loaded.outputs][1] == "y float32[2]"
+    for values in ([-1.0, 2.0], [3.0, -4.0]):
+        backend.predict({"x": np.array(values, np.float32)})
+        found = backend.outputs()
+        assert list(found) == ["y"]
+        assert found["y"].tolist() == [max(0.0, value) for value in values]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import pytest
 
 from hettop.errors import HettopError
@@ -150,3 +152,44 @@ def test_the_difference_of_outputs_is_in_units_of_their_largest_element(
     found, same = compare([one], [other])
     assert same is comparable
     assert found == (None if difference is None else pytest.approx(difference, rel=1e-3))
+
+
+# -- a device of an execution provider beside the CPU ----------------------------------------------------------------
+
+OPENVINO = "OV:CPU"
+with_openvino = pytest.mark.skipif(
+    importlib.util.find_spec("onnxruntime_ep_openvino") is None or not hasattr(onnxruntime, "get_ep_devices"),
+    reason="onnxruntime-ep-openvino is not installed: pip install 'hettop[openvino]'",
+)
+
+
+@with_openvino
+@pytest.mark.parametrize("devices", [(ONE, OPENVINO), (OPENVINO,)])
+def test_layers_on_a_provider_are_timed_alone_and_sum_to_a_call(devices: tuple[str, ...], tmp_path: Path) -> None:
+    found = surveyed(tmp_path, models.residual(tmp_path / "m.onnx"), *devices)
+    place = devices.index(OPENVINO)
+    assert sum(layer.ms[place] or 0.0 for layer in found.layers) == pytest.approx(found.end_to_end_ms[place])
+    assert all((layer.ms[place] or 0.0) > 0 for layer in found.layers)
+    assert found.profiled_ms[place] is None
+    assert {each.device for each in found.moved} == set(range(len(devices)))
+    assert any(note.startswith("OV:CPU runs on OpenVINO CPU, ") for note in found.notes)
+    assert any(note.startswith("OV:CPU: layers were timed alone, and scaled by ") for note in found.notes)
+
+
+@with_openvino
+def test_slices_on_a_provider_are_compared_with_the_cpu_and_allowed_what_the_provider_differs_by(
+    tmp_path: Path,
+) -> None:
+    path = models.residual(tmp_path / "m.onnx")
+    last = len(Model(Path(path)).flow.steps) - 1
+    pieces = [Piece(first=0, last=0, device=OPENVINO), Piece(first=1, last=last, device=ONE)]
+    (scratch := tmp_path / "run").mkdir()
+    ran = run_plan(subject(path, OPENVINO, ONE), pieces, scratch, cache(tmp_path), RealClock())
+    assert ran.reference == ONE  # although it is not the first
+    assert ran.cut_difference is not None
+    assert ran.cut_difference <= 1e-5 == ran.cut_tolerance
+    own, same = ran.apart
+    assert same == 0
+    assert own is not None
+    assert ran.tolerance == max(1e-5, 2 * own)
+    assert ran.equal
