@@ -25,6 +25,7 @@ NAMES = (
     "slicing",
     "coexec",
     "power",
+    "tokens",
     "switch",
     "kill",
     "flips",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from hettop import events
+from hettop.session.session import Session
 
 MS = 1_000_000
 S = 1_000_000_000
@@ -80,3 +82,55 @@ def header(*, simulated: bool = False, absent: dict[str, str] | None = None, **s
         model=events.ModelInfo(name="Test model", backend="onnxruntime"),
         settings={"absent": absent or {}, **settings},
     )
+
+
+def answered(*answers: tuple[int, list[int]], failed: int = 0) -> Session:
+    """Answers of one unit: ms to the first token, and ms of each later token."""
+    session = Session()
+    session.fold(header(answers={}))
+    t = 0
+    for number, (first, later) in enumerate(answers):
+        whole = first + sum(later)
+        common: dict[str, Any] = {"t": t + whole * MS, "condition": "none", "phase": "steady", "answer": number}
+        for row, start, column, position in (("U~prefill", t, [first], 0), ("U", t + first * MS, later, 1)):
+            latencies = np.array(column, dtype=np.int64) * MS
+            session.fold(
+                events.Samples(
+                    **common,
+                    unit=row,
+                    t0=start,
+                    n=len(column),
+                    gap_ns=np.zeros(len(column), dtype=np.int64),
+                    lat_ns=latencies,
+                    position=position,
+                )
+            )
+        session.fold(
+            events.Answer(
+                **common,
+                unit="U",
+                t0=t,
+                end_ns=t + whole * MS,
+                chunks=1 + len(later),
+                tokens=1 + len(later),
+                first_ns=first * MS,
+                finish="length",
+            )
+        )
+        t += whole * MS
+    for number in range(failed):
+        session.fold(
+            events.Answer(
+                t=t,
+                unit="U",
+                condition="none",
+                phase="steady",
+                answer=len(answers) + number,
+                t0=t,
+                end_ns=t,
+                chunks=0,
+                finish="failed",
+                error="HTTP 429",
+            )
+        )
+    return session

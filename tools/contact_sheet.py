@@ -45,6 +45,7 @@ VIEWS = (
     View("verdict, several units", INTERLEAVED, None, ("v",)),
     View("verdict, one unit, budget by the rate", PACED, round(20 * S), ("v",)),
     View("spikes", SESSION, None, ("s",)),
+    View("tokens", "tokens-tinydecoder.jsonl", None, ("A",)),
     View("studies", "inside-mobilenetv2.jsonl", None, ("y",)),
     View("help", SESSION, IDLE_NS, ("question_mark",)),
 )

@@ -22,6 +22,7 @@ from hettop.studies.embench.result import EmBenchResult
 from hettop.studies.granularities.result import GranularitiesResult
 from hettop.studies.layers.result import LayersResult
 from hettop.studies.plan.result import PlanResult
+from hettop.studies.predict.result import PredictResult
 from hettop.studies.sweep.result import SweepResult
 from hettop.studies.variants.result import VariantsResult
 
@@ -68,10 +69,34 @@ class Protocol(TypedDict):
 
 
 class Tokens(TypedDict):
-    prefill: int
+    prefill: int | None
     decode: int
     by: str | None
     prefill_variant: str
+
+
+class PositionFields(TypedDict):
+    to: int
+    n: int
+    p50_ms: float
+    p90_ms: float
+
+
+class AnswerFields(TypedDict):
+    unit: str
+    load: str
+    answers: int
+    failed: int
+    cut: int
+    tokens: int | None
+    chunks: int
+    chunks_of_several: int
+    answers_without_gaps: int
+    tokens_per_s_p50: float | None
+    per_token_p50_ms: float | None
+    by_position: list[PositionFields]
+    goodput: float | None
+    last_error: str | None
 
 
 class Change(TypedDict):
@@ -113,6 +138,7 @@ class Bench(Head):
     conditions: list[Statistics]
     protocol: NotRequired[Protocol]
     tokens: NotRequired[Tokens]
+    answers: NotRequired[list[AnswerFields]]
     beside: NotRequired[list[BesideRow]]
     interruptions: NotRequired[list[InterruptedUnit]]
     skipped: NotRequired[dict[str, int]]
@@ -153,6 +179,7 @@ class Budget(TypedDict):
     confidence: float
     met: dict[str, bool | None]
     evidence: dict[str, Evidence]
+    of: NotRequired[str]
 
 
 class EnergyEvidence(TypedDict):
@@ -184,6 +211,8 @@ class Decide(Head):
     order: list[dict[str, Any]]
     flips: list[dict[str, Any]]
     budget: Budget | None
+    first_token_budget: NotRequired[Budget]
+    goodput: NotRequired[dict[str, float]]
     energy_budget: EnergyBudget | None
     start_up: NotRequired[dict[str, Any]]
     totals: NotRequired[dict[str, Any]]
@@ -458,6 +487,13 @@ class EmBenchHead(Head):
     protocol: dict[str, float]
 
 
+class PredictHead(Head):
+    """Where the networks were measured."""
+
+    backend: NotRequired[str]
+    chip: NotRequired[str | None]
+
+
 class Loads(TypedDict):
     """What a sweep over loads has beside its points."""
 
@@ -497,6 +533,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "granularities": (StudyHead, GranularitiesResult),
     "cold": (StudyHead, ColdResult),
     "embench": (EmBenchHead, EmBenchResult),
+    "predict": (PredictHead, PredictResult),
     "sweep": (StudyHead, Loads, SweepResult),
     "variants": (StudyHead, VariantsResult),
 }

@@ -52,11 +52,15 @@ _MJ = {None: 1.0, "J": 1e3, "mJ": 1.0, "uJ": 1e-3, "µJ": 1e-3, "μJ": 1e-3}
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The `quantile` of latencies is to be at most `limit_ms`; with `rate_hz`, of response times at that rate."""
+    """The `quantile` of latencies is to be at most `limit_ms`; with `rate_hz`, of response times at that rate.
+
+    of: `ITL` or `TTFT` for a token stream.
+    """
 
     limit_ms: float
     quantile: float = DEFAULT_QUANTILE
     rate_hz: float | None = None
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,30 @@ class Judgement:
     unserved: int = 0
     longest_ms: float | None = None
     seen_one_in: int | None = None
+
+
+ITL, TTFT = "itl", "ttft"
+"""What a budget of token streams is about: inter-token latency, or the time to the first token."""
+
+SERIES_OF = {ITL: "inter-token latency", TTFT: "time to the first token"}
+BOTH = "write 50ms@p99:itl,500ms@p90:ttft"
+
+
+def parse_budgets(text: str | None, rate_hz: float | None) -> tuple[Budget, ...]:
+    """One budget as `parse_budget` reads it, or those of token streams: `50ms@p99:itl`, `500ms@p90:ttft`, or both with
+    a comma between. A rate is of answers, and so about first tokens. Raises HettopError (`usage`)."""
+    if text is None or ":" not in text:
+        found = parse_budget(text, rate_hz)
+        return () if found is None else (found,)
+    budgets: dict[str, Budget] = {}
+    for part in text.split(","):
+        limit, _, of = part.strip().rpartition(":")
+        if of not in SERIES_OF or of in budgets:
+            raise HettopError("usage", f"invalid budget: {text[:60]!r}", BOTH)
+        budget = parse_budget(limit, rate_hz if of == TTFT else None)
+        if budget is not None:
+            budgets[of] = replace(budget, of=of)
+    return tuple(budgets[of] for of in SERIES_OF if of in budgets)
 
 
 def parse_budget(text: str | None, rate_hz: float | None) -> Budget | None:
@@ -184,10 +212,13 @@ class Evidence:
 
     time: float
     in_one_stretch: bool
+    least: float | None = None
+    """So many samples count as one at least, where that does not follow from stretches and turns."""
 
     def effective(self, n: int) -> int:
         """How many independent samples `n` of them are worth; see `STRETCH` and `TURNS_COUNT_AS`."""
-        least = STRETCH if self.in_one_stretch else min(STRETCH, n / TURNS_COUNT_AS)
+        usual = STRETCH if self.in_one_stretch else min(STRETCH, n / TURNS_COUNT_AS)
+        least = usual if self.least is None else self.least
         return max(1, int(n / max(self.time, least)))
 
     def bounds(self, samples: npt.NDArray[np.float64], n: int, q: float, confidence: float) -> Bounds:
@@ -203,9 +234,29 @@ def samples_for(q: float, *, in_turns: bool) -> int:
 
 def _evidence(unit: Measured, q: float) -> Evidence:
     time = dependence_time(unit.samples_ms, q)
+    if unit.answers:
+        return _evidence_of_answers(unit, unit.answers, q)
     if unit.turns is None or np.unique(unit.turns).size < LEAST_TURNS:
         return Evidence(time, in_one_stretch=True)
     return Evidence(max(time, turn_time(unit.samples_ms, unit.turns, q)), in_one_stretch=False)
+
+
+def _evidence_of_answers(unit: Measured, answers: int, q: float) -> Evidence:
+    """The tokens of an answer count as one sample at most, and so do the answers of `STRETCH` calls.
+
+    With all the dependence of tokens on each other and on their position they carry no less than that (the design
+    effect of clusters is at most their size: Kish, Survey Sampling, 1965, section 5.4). Answers may depend on each
+    other: by the series of their medians, in the order in which they were asked for.
+    """
+    in_answer = max(1.0, unit.n / answers)
+    together = max(1.0, STRETCH * answers / max(unit.calls, 1))
+    if unit.turns is None:
+        return Evidence(1.0, in_one_stretch=True, least=STRETCH * in_answer)
+    numbers, answer = np.unique(unit.turns, return_inverse=True)
+    order = np.argsort(answer, kind="stable")
+    starts = np.searchsorted(answer[order], np.arange(numbers.size))
+    medians = np.array([np.median(part) for part in np.split(unit.samples_ms[order], starts[1:])])
+    return Evidence(dependence_time(medians, q) * in_answer, in_one_stretch=False, least=in_answer * together)
 
 
 def _why_not_proven(unit: Measured, budget: Budget, bounds: Bounds, served: Bounds, evidence: Evidence) -> str:
@@ -214,6 +265,8 @@ def _why_not_proven(unit: Measured, budget: Budget, bounds: Bounds, served: Boun
     needed = samples_needed(budget.quantile)
     if bounds.effective >= needed:
         return "the limit lies within the interval"
+    if unit.answers:
+        return f"{unit.answers:,} answers count as {bounds.effective} samples, but this percentile needs {needed}"
     stretch = f"; in one stretch, {STRETCH} calls count as one sample" if evidence.in_one_stretch else ""
     return f"effective sample size {bounds.effective}, but this percentile needs {needed}{stretch}"
 

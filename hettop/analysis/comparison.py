@@ -269,7 +269,8 @@ def _quantiles(
     a, b = (_runs_with(key, side) for side in sides)
     first, second = a[0].samples_ms, b[0].samples_ms
     if len(a) == len(b) == 1 and first is not None and second is not None:
-        return quantile_differences(first, second, names, tolerance, rng, looked_at=looked_at)
+        together = max(a[0].per_answer, b[0].per_answer)
+        return quantile_differences(first, second, names, tolerance, rng, looked_at=looked_at, together=together)
     return run_differences(a, b, names, tolerance, looked_at=looked_at)
 
 

@@ -106,8 +106,11 @@ def quantile_differences(
     rng: np.random.Generator,
     *,
     looked_at: int | None = None,
+    together: float = 1.0,
 ) -> dict[str, QuantileDifference]:
     """Differences between two runs (samples in ms) from resamples of each in blocks.
+
+    together: samples that depend on each other at least, as the tokens of an answer do.
 
     A t interval with the spread of the resamples' log ratios, and as many degrees of freedom as there are blocks;
     widened to the resamples' own quantiles (stretched likewise), because a tail that one burst decides jumps from
@@ -115,7 +118,7 @@ def quantile_differences(
     """
     levels = [LEVELS[name] for name in names]
     resamples = resamples_for(a.size, b.size)
-    before, after = (_resampled(side, levels, resamples, rng) for side in (a, b))
+    before, after = (_resampled(side, levels, resamples, rng, together) for side in (a, b))
     error = (1 - CONFIDENCE) / 2 / (looked_at or len(names))
     t = student(1 - error, min(before.freedom, after.freedom))
     spread = np.sqrt(before.variances + after.variances)
@@ -140,14 +143,16 @@ class _Resampled:
     freedom: int
 
 
-def _resampled(samples: Float64Array, levels: Sequence[float], resamples: int, rng: np.random.Generator) -> _Resampled:
+def _resampled(
+    samples: Float64Array, levels: Sequence[float], resamples: int, rng: np.random.Generator, together: float
+) -> _Resampled:
     """Resamples of blocks that are longer than the dependence at any of the levels lasts, where the run allows.
 
     Two corrections of the variance. Blocks are centred on the mean of the run itself: n / (n - 1) of n blocks. At their
     ends they cut the dependence, which loses half a dependence time of their length (Künsch, Annals of Statistics 17,
     1989, section 3, for an exponential decay).
     """
-    time = max(dependence_time(samples, level) for level in levels)
+    time = max(together, *(dependence_time(samples, level) for level in levels))
     block = max(1, min(max(BLOCK, math.ceil(BLOCK_TIMES * time)), samples.size // LEAST_BLOCKS))
     found = np.log(np.maximum(resampled_levels(samples, levels, block, resamples, rng), LEAST_MS))
     blocks = samples.size / block

@@ -6,7 +6,7 @@ Pure. Samples of a recording are kept only where it is the only run of its side.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class RunCondition:
     """One unit under one load in one run: `n` samples, of which `size` are kept in order of arrival.
 
     levels_ms: the quantiles that `size` suffices for. resolution_ms: smallest distance between two different samples.
-    samples_ms: None where they were dropped.
+    samples_ms: None where they were dropped. per_answer: how many are tokens of one answer.
     """
 
     n: int
@@ -37,6 +37,7 @@ class RunCondition:
     resolution_ms: float
     thermal: tuple[str | None, ...]
     samples_ms: Float64Array | None
+    per_answer: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,10 @@ def run_of(
         simulated=session.simulated,
         canary=session.canary,
         conditions={
-            (each.unit, each.load): condition_of(each.samples_ms, each.n, each.thermal, keep_samples=keep_samples)
+            (each.unit, each.load): replace(
+                condition_of(each.samples_ms, each.n, each.thermal, keep_samples=keep_samples),
+                per_answer=max(1.0, each.n / each.answers) if each.answers else 1.0,
+            )
             for each in found
         },
         failed={name: unit.error.message for name, unit in session.units.items() if unit.error is not None},

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop.events import NO_LOAD, AnyEvent, Column, Control, Samples, split_row
+from hettop.session.answers import answers_of, gives_answers
 from hettop.session.condition import Condition, ConditionKey, DurationSeries, ends_turn
 from hettop.session.session import MOST_CONDITIONS, Session
 from hettop.stats.histogram import Histogram
@@ -32,6 +33,8 @@ class Measured:
 
     `series` is what the times are of: `wall`, `native` or `response`. `thermal` are the thermal states, None unknown.
     `turns` has the turn of each sample, None where that is not known: see `session.condition.Turns`.
+    `answers` is how many the tokens are of, where a sample is one: these are then the unit of evidence. They
+    took `calls` in all.
     `unserved` are arrivals at a rate that have no response time, as they were not served by the end.
     """
 
@@ -48,6 +51,8 @@ class Measured:
     thermal: tuple[str | None, ...] = ()
     turns: Column | None = None
     unserved: int = 0
+    answers: int | None = None
+    calls: int = 0
 
     @property
     def complete(self) -> bool:
@@ -93,7 +98,16 @@ def measured(
         pooled = [c for key, c in session.conditions.items() if (key.unit, key.load) == (unit, load) and c.wall.n]
         if pooled and all(_series(condition, series) is not None for condition in pooled):
             unserved = (session.units[unit].unfinished or 0) if series == RESPONSE else 0
-            found.append(replace(_pooled(unit, load, series, pooled, in_order), unserved=unserved))
+            answers = answers_of(session, unit, load) if gives_answers(session) else None
+            pool = _pooled(unit, load, series, pooled, in_order)
+            found.append(
+                replace(
+                    pool,
+                    unserved=unserved,
+                    answers=None if answers is None else answers.n,
+                    calls=0 if answers is None else answers.chunks,
+                )
+            )
     return found
 
 
@@ -201,7 +215,8 @@ class Stretches:
                     self._turn, self._in_turn = self._turn + 1, event.unit
                 key = ConditionKey(event.unit, event.condition, event.thermal)
                 if key in self._kept or len(self._kept) < MOST_CONDITIONS:
-                    self._kept.setdefault(key, SampleReservoir()).add(event, self._turn)
+                    turn = self._turn if event.answer is None else event.answer
+                self._kept.setdefault(key, SampleReservoir()).add(event, turn)
 
     def column(self, key: ConditionKey, name: str) -> Column | None:
         """One series of a condition; None when there is none. See `SampleReservoir.column`."""

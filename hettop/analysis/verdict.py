@@ -13,6 +13,8 @@ from itertools import combinations
 import numpy as np
 
 from hettop.analysis.budget import (
+    ITL,
+    TTFT,
     Budget,
     EnergyJudgement,
     Judgement,
@@ -25,7 +27,7 @@ from hettop.analysis.budget import (
 from hettop.analysis.ranking import Advice, Neighbours, Ranks, advise, difference, neighbours, rank
 from hettop.analysis.start_up import ReadyJudgement, StartUp, Totals, judge_ready, totals
 from hettop.analysis.unit_samples import RESPONSE, WALL, InOrder, Measured, loads_of, main_load, measured
-from hettop.events import split_row
+from hettop.events import FIRST_TOKENS, split_row
 from hettop.session.condition import Condition
 from hettop.session.session import Session
 from hettop.session.statistics import Reason, Statistics, energy_of, statistics
@@ -45,6 +47,7 @@ NONE_MEASURED = "none-measured"  # the error of a unit that did not run
 class Question:
     """What a verdict is asked: by which latency (`wall`, `native`), under which load (None: none, or the first).
 
+    `also` is a second budget that a unit has to keep: of first tokens, where `budget` is of later ones.
     `energy_mj` is the most an inference may take. `confidence` is of all answers of one kind together: that no unit's
     standing in the budget is false, and that no place in the order is. `cold_ms`: the most that the
     median start may take to its first answer. `calls`: so many are made in all, start-up included.
@@ -57,6 +60,7 @@ class Question:
     confidence: float = CONFIDENCE
     cold_ms: float | None = None
     calls: int | None = None
+    also: Budget | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +127,10 @@ class Verdict:
     starts: tuple[StartUp, ...] = ()
     ready: Mapping[str, ReadyJudgement] | None = None
     totals: Totals | None = None
+    also: Mapping[str, Judgement] = field(default_factory=dict)
+    """By `question.also`, for each unit."""
+    goodput: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Answers within the limits of first and later tokens, and of how many, by unit; empty without such limits."""
 
     @property
     def asked_for_proof(self) -> bool:
@@ -152,7 +160,7 @@ class Verdict:
         if not self.units:
             return False
         usable = [unit.unit for unit in self.units if self.facts[unit.unit].usable]
-        answers = [self.judgements[unit].met for unit in usable if unit in self.judgements]
+        answers = [self.in_budget(unit) for unit in usable if unit in self.judgements]
         answers += [self.energy[unit].met for unit in usable if self.energy is not None and unit in self.energy]
         if self.asked_for_proof:
             return all(met is not None for met in answers)
@@ -166,18 +174,24 @@ class Verdict:
             self.paced_at is None or not math.isclose(self.paced_at, wanted, rel_tol=RATE_TOLERANCE)
         )
 
+    def in_budget(self, unit: str) -> bool | None:
+        """Whether the unit keeps both budgets of its latency, where there are two; None: unproven."""
+        judged = [self.judgements] if self.question.also is None else [self.judgements, self.also]
+        found = [each[unit].met if unit in each else None for each in judged]
+        return False if False in found else None if None in found else True
+
     def _meets(self, unit: str) -> bool:
         if unit in self.facts and not self.facts[unit].usable:
             return False
         if self.ready is not None and (unit not in self.ready or self.ready[unit].met is not True):
             return False
-        in_time = self.question.budget is None or (unit in self.judgements and self.judgements[unit].met is True)
+        in_time = self.question.budget is None or self.in_budget(unit) is True
         return in_time and (self.energy is None or (unit in self.energy and self.energy[unit].met is True))
 
     def _misses(self, unit: str) -> bool:
         if unit in self.facts and not self.facts[unit].usable:
             return True
-        in_time = self.judgements[unit].met if unit in self.judgements else None
+        in_time = self.in_budget(unit)
         ready = self.ready[unit].met if self.ready is not None and unit in self.ready else None
         energy = self.energy[unit].met if self.energy is not None and unit in self.energy else None
         return False in (in_time, ready, energy)
@@ -204,7 +218,7 @@ def verdict(
     usable.sort(key=lambda unit: unit.mean_ms)
     paired = usable[:MOST_IN_PAIRS]
     ranks = rank(usable, {name: fact.energy_mj for name, fact in facts.items()})
-    judgements = _judgements(session, question, load, in_order)
+    judgements = _judgements(session, question, question.budget, load, in_order)
     lacking = _lacking_p90(units) if question.budget is None else {}
     loads = loads_of(session)
     others = {
@@ -235,6 +249,8 @@ def verdict(
         starts=tuple(starts),
         ready=_ready(starts, question.cold_ms, question.confidence),
         totals=None if question.calls is None else totals(_shippable(starts, facts), question.calls, rng),
+        also=_judgements(session, question, question.also, load, in_order),
+        goodput=_goodput(session, question, load),
     )
 
 
@@ -258,20 +274,42 @@ def _advice(usable: Sequence[Measured], units: Sequence[Measured], ranks: Ranks,
     return replace(given, avoid=(*unusable, *given.avoid))
 
 
-def _judgements(session: Session, question: Question, load: str, in_order: InOrder) -> dict[str, Judgement]:
-    budget = question.budget
+def _judgements(
+    session: Session, question: Question, budget: Budget | None, load: str, in_order: InOrder
+) -> dict[str, Judgement]:
     if budget is None:
         return {}
-    series = series_for(budget, paced=_paced(session, load), by=question.by)
-    units = measured(session, load, in_order, series)
-    rate, confidence = _rate(session), shared(question.confidence, len(units))
+    series = series_for(budget, paced=_paced(session, load) and budget.of != ITL, by=question.by)
+    units = _rows(session, load, in_order, series, budget)
+    rate = _rate(session)
+    confidence = shared(question.confidence, len(units) * (1 if question.also is None else 2))
     if series != RESPONSE:
         return {unit.unit: judge(unit, budget, paced_at=rate, confidence=confidence) for unit in units}
-    services = {unit.unit: unit for unit in measured(session, load, in_order, WALL)}
+    services = {unit.unit: unit for unit in _rows(session, load, in_order, WALL, budget)}
     return {
         unit.unit: judge_paced(unit, services[unit.unit], budget, paced_at=rate, confidence=confidence)
         for unit in units
     }
+
+
+def _rows(session: Session, load: str, in_order: InOrder, series: str, budget: Budget) -> list[Measured]:
+    """The units' samples that the budget is of: a unit's first tokens are a row beside it, under its name here."""
+    if budget.of != TTFT:
+        return measured(session, load, in_order, series)
+    rows = measured(session, load, in_order, series, variants=True)
+    return [replace(row, unit=unit) for row in rows for unit, name in (split_row(row.unit),) if name == FIRST_TOKENS]
+
+
+def _goodput(session: Session, question: Question, load: str) -> dict[str, tuple[int, int]]:
+    limits = {each.of: each.limit_ms for each in (question.budget, question.also) if each is not None and each.of}
+    if not limits:
+        return {}
+    found = {
+        unit: each.within(limits.get(TTFT), limits.get(ITL))
+        for (unit, of), each in session.answers.items()
+        if of == load
+    }
+    return {unit: (kept, of) for unit, (kept, of) in found.items() if of}
 
 
 def _paced(session: Session, load: str) -> bool:

@@ -205,7 +205,7 @@ class LiveFeed:
         self.measurement.commit(events.Mark(t=self.now_ns, text=text[: events.TEXT_LIMIT]))
 
     def restart(self, unit: str) -> None:
-        self.measurement.engine.restart(unit)
+        self.measurement.restart(unit)
 
     def loads(self) -> tuple[LoadDial, ...]:
         """A dial for each kind of load, with the reason where this machine cannot run it."""

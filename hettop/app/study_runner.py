@@ -253,13 +253,14 @@ class StudyControl:
             self._pauses.forget_baseline()
 
     def studies(self) -> tuple[StudyOffer, ...]:
-        """All studies; those that cannot be run here with the reason."""
+        """All studies of a model; those that cannot be run here with the reason."""
         if self._runner is None:
             return ()
         kinds = {kind.name: kind.words for kind in self._kinds()}
         return tuple(
             StudyOffer(name, kinds[name]) if name in kinds else StudyOffer(name, study.question, self._why_not(study))
             for name, study in STUDIES.items()
+            if study.of_model
         )
 
     def study(self, name: str) -> None:

@@ -86,17 +86,22 @@ class VerdictCache:
 
 
 def budget_of(session: Session) -> Budget | None:
-    """The latency budget by the session's settings, else the period of its rate; an invalid one is ignored."""
+    """The first latency budget by the session's settings, else the period of its rate; an invalid one is ignored."""
+    return next(iter(budgets_of(session)), None)
+
+
+def budgets_of(session: Session) -> tuple[Budget, ...]:
+    """All of them: a token stream may have one for the first token and one for those after it."""
     wanted = session.header.settings.get("budget") if session.header else None
     rate = session.control.rate_hz if session.control else None
     if not isinstance(wanted, str) and not rate:
-        return None
-    from hettop.analysis.budget import parse_budget
+        return ()
+    from hettop.analysis.budget import parse_budgets
 
     try:
-        return parse_budget(wanted if isinstance(wanted, str) else None, rate or None)
+        return tuple(parse_budgets(wanted if isinstance(wanted, str) else None, rate or None))
     except HettopError:  # a recording by another program may be invalid
-        return None
+        return ()
 
 
 def question_of(session: Session) -> Question:
@@ -109,7 +114,8 @@ def question_of(session: Session) -> Question:
         energy_mj = parse_energy(energy) if isinstance(energy, str) else None
     except HettopError:
         energy_mj = None
-    return Question(load=session.load, budget=budget_of(session), energy_mj=energy_mj)
+    budget, also, *_ = (*budgets_of(session), None, None)
+    return Question(load=session.load, budget=budget, energy_mj=energy_mj, also=also)
 
 
 def recent_of(session: Session) -> InOrder:

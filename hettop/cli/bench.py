@@ -26,9 +26,19 @@ from hettop.events import NO_LOAD
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_NOT_MET, EXIT_UNDECIDED
 from hettop.measurement.arguments import model_options, wants_canary
 from hettop.measurement.headless import Headless
-from hettop.measurement.options import LONGEST_WARMUP, MeasureOptions, ModelOptions, metrics_address, under_protocol
+from hettop.measurement.options import (
+    ANSWER_RUNS,
+    ANSWER_WARMUP,
+    DEFAULT_WARMUP,
+    LONGEST_WARMUP,
+    MeasureOptions,
+    ModelOptions,
+    metrics_address,
+    under_protocol,
+)
 from hettop.measurement.setup import (
     Setup,
+    gives_answers,
     parse_stage,
     parse_tokens,
     prepare,
@@ -53,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     setup = _what_to_measure(arguments)
     check_measured(thresholds, setup.units, condition_of(parse_load(measure.load)))
     for threshold in thresholds:
-        _check_reachable(threshold, measure, tokens=about_tokens(arguments))
+        _check_reachable(threshold, measure, tokens=about_tokens(arguments) or setup.tokens is not None)
     return measure_and_print(setup, measure, form=arguments.format, thresholds=thresholds)
 
 
@@ -93,8 +103,11 @@ def _what_to_measure(arguments: argparse.Namespace) -> Setup:
 
 def _how_to_measure(arguments: argparse.Namespace) -> MeasureOptions:
     """The protocol, if any, and the options that override it."""
+    answers = gives_answers(model_options(arguments))
+    runs, warmup = (ANSWER_RUNS, ANSWER_WARMUP) if answers else (BENCH_RUNS, DEFAULT_WARMUP)
     usual = MeasureOptions(
-        runs=None if arguments.duration else BENCH_RUNS,
+        warmup=warmup,
+        runs=None if arguments.duration else runs,
         canary=wants_canary(arguments, otherwise=False),
         record=arguments.record,
         prometheus=arguments.prometheus,
@@ -115,9 +128,10 @@ def _how_to_measure(arguments: argparse.Namespace) -> MeasureOptions:
         "--closed-too": arguments.closed_too,
         "--against": arguments.against is not None,
         "--prefill": about_tokens(arguments),
+        "answers token by token": answers,
     }
     asked = [name for name, present in besides.items() if present]
-    if asked:
+    if asked and not answers:
         given["interleave"] = True  # one after another, heat and drift would confound the difference
     if len(asked) > 1:
         raise HettopError("usage", f"options exclude each other: {', '.join(asked)}", "run hettop bench twice")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hettop.analysis.budget import parse_budget, parse_energy, samples_for
+from hettop.analysis.budget import parse_budgets, parse_energy, samples_for
 from hettop.analysis.start_up import StartUp, starts_needed
 from hettop.analysis.unit_samples import InOrder, in_order_of, loads_of
 from hettop.analysis.verdict import Question, Verdict, verdict
@@ -38,9 +38,16 @@ from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_NOT_MET, EXIT_UNDECIDED
 from hettop.measurement.arguments import MARKDOWN, model_options
 from hettop.measurement.headless import Headless
-from hettop.measurement.options import DEFAULT_MODEL, DEFAULT_WARMUP, MeasureOptions, under_protocol
+from hettop.measurement.options import (
+    ANSWER_RUNS,
+    ANSWER_WARMUP,
+    DEFAULT_MODEL,
+    DEFAULT_WARMUP,
+    MeasureOptions,
+    under_protocol,
+)
 from hettop.measurement.recorded import looks_like_recording, read_recording
-from hettop.measurement.setup import Setup, prepare
+from hettop.measurement.setup import Setup, gives_answers, prepare
 from hettop.processes.cpus import usable_threads
 from hettop.record.defects import Report
 from hettop.report.anonymize import anonymous_document
@@ -97,10 +104,12 @@ def _question(arguments: argparse.Namespace) -> Question:
             "options exclude each other: --load, --cold or --calls",
             "leave out --load: start-up is measured without it",
         )
+    budget, also, *_ = (*parse_budgets(arguments.budget, arguments.rate), None, None)
     return Question(
         by=arguments.by,
         load=None if arguments.load is None else condition_of(parse_load(arguments.load)),
-        budget=parse_budget(arguments.budget, arguments.rate),
+        budget=budget,
+        also=also,
         energy_mj=None if arguments.energy is None else parse_energy(arguments.energy),
         cold_ms=None if arguments.cold is None else arguments.cold / NS_PER_MS,
         calls=arguments.calls,
@@ -187,7 +196,8 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
         headless.add_study(lambda t: study_event("cold", cold, command, state="done", t=t, elapsed_ns=took_ns))
     print_header_warnings(headless.session)
     print_setup(setup)
-    aim = None if _fixed(arguments) else _aim(question, len(setup.units))
+    several = len(setup.units)
+    aim = None if _fixed(arguments) else _answers_aim(question) if setup.answers else _aim(question, several)
     stop = Stop(
         headless, setup, question, aim=aim, until_proven=arguments.until_proven, limit_ns=_time_limit(arguments)
     )
@@ -223,10 +233,11 @@ def _measure_options(question: Question, arguments: argparse.Namespace) -> Measu
             "usage", "options exclude each other: --runs, --until-proven", "limit --until-proven with --time-limit"
         )
     usual = MeasureOptions(
-        warmup=DEFAULT_WARMUP,
+        warmup=ANSWER_WARMUP if gives_answers(model_options(arguments)) else DEFAULT_WARMUP,
         runs=RAW_LIMIT if runs is None else min(runs, RAW_LIMIT),
         interleave=True,
         load=question.load or "none",
+        budget=arguments.budget,
         canary=question.load is not None or arguments.rate is not None,
         power=arguments.power,
         record=arguments.record,
@@ -253,6 +264,12 @@ def _aim(question: Question, units: int) -> int:
     if question.budget is not None:
         needed.append(samples_for(question.budget.quantile, in_turns=units > 1))
     return min(RAW_LIMIT, max([DECIDE_RUNS, *(round(ENOUGH * n) for n in needed)]))
+
+
+def _answers_aim(question: Question) -> int:
+    """Answers of each unit that are likely to be enough."""
+    levels = [each.quantile for each in (question.budget, question.also) if each is not None]
+    return max([ANSWER_RUNS, *(round(ENOUGH * samples_needed(level)) for level in levels)])
 
 
 def _time_limit(arguments: argparse.Namespace) -> int | None:
@@ -324,6 +341,8 @@ class Stop:
 
     def _first_look(self) -> float:
         """Samples below which nothing that was asked can be proven."""
+        if self._setup.answers is not None:
+            return _answers_aim(self._question) / ENOUGH
         budget, several = self._question.budget, len(self._setup.units) > 1
         if budget is not None:
             return samples_for(budget.quantile, in_turns=several)
@@ -333,6 +352,10 @@ class Stop:
         """Samples of the unit that has the fewest, of those that did not fail."""
         session = self._headless.session
         running = [unit for unit in self._setup.units if session.units[unit].state != "failed"]
+        if self._setup.answers is not None:
+            return min(
+                (sum(a.n for key, a in session.answers.items() if key[0] == unit) for unit in running), default=0
+            )
         counts = [sum(c.wall.n for key, c in session.conditions.items() if key.unit == unit) for unit in running]
         return min(counts, default=0)
 

@@ -20,7 +20,7 @@ from hettop.console.signals import ScreenSignals, stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_WRONG_USE, WRONG_USE_KINDS
 from hettop.measurement.arguments import TABLE, check_force, model_arguments, model_options, wants_canary
-from hettop.measurement.options import DEFAULT_WARMUP, MeasureOptions, ModelOptions
+from hettop.measurement.options import ANSWER_WARMUP, DEFAULT_WARMUP, MeasureOptions, ModelOptions
 from hettop.processes.cpus import usable_threads
 from hettop.studies.kinds import Together
 from hettop.text import clean
@@ -70,9 +70,9 @@ def _check_budgets(arguments: argparse.Namespace) -> None:
     """Raises HettopError (`usage`) before anything is started. What checks them is not loaded unless there are any."""
     if arguments.budget is None and arguments.energy is None:
         return
-    from hettop.analysis.budget import parse_budget, parse_energy
+    from hettop.analysis.budget import parse_budgets, parse_energy
 
-    parse_budget(arguments.budget, None)
+    parse_budgets(arguments.budget, None)
     if arguments.energy is not None:
         parse_energy(arguments.energy)
 
@@ -90,7 +90,7 @@ def _without_terminal(arguments: argparse.Namespace, model: ModelOptions, units:
             print_warning(f"{flag} has no effect without a terminal")
     print_note(f"no terminal: measuring for {HEADLESS_NS // 10**9} s")
     measure = MeasureOptions(
-        warmup=DEFAULT_WARMUP,
+        warmup=DEFAULT_WARMUP if setup.answers is None else ANSWER_WARMUP,
         duration_ns=HEADLESS_NS // len(setup.units),
         rate_hz=arguments.rate,
         interleave=arguments.against is not None,
@@ -185,6 +185,7 @@ def _measurement(
     setup = replace(setup, units=tuple(dict.fromkeys((*setup.units, *setup.available))))
     setup = _with_other(setup, model, arguments.against)
     measure = MeasureOptions(
+        warmup=DEFAULT_WARMUP if setup.answers is None else ANSWER_WARMUP,
         rate_hz=arguments.rate,
         load=arguments.load,
         power=power,

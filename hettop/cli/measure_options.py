@@ -16,6 +16,7 @@ from hettop.measurement.arguments import (
     TABLE,
     add_against_option,
     add_alias,
+    add_answer_options,
     add_length_options,
     add_measure_options,
     add_metrics_option,
@@ -60,6 +61,7 @@ def add_live_arguments(parser: argparse.ArgumentParser) -> None:
     group = group_of(parser, MEASURE_GROUP)
     group.add_argument("--demo", action="store_true", help="simulate an Apple M2; everything is marked SIMULATED")
     add_against_option(parser)
+    add_answer_options(parser)
     add_measure_options(parser)
     group.add_argument("--budget", metavar="16ms@p99", help="latency budget of the verdict (a bare number is ms)")
     group.add_argument("--energy", metavar="5mJ", help="energy budget per inference (a bare number is mJ)")
@@ -118,6 +120,7 @@ def add_bench_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--interleave", action="store_true", help="run the units in turns instead of one after another")
     add_against_option(parser)
     add_token_options(parser)
+    add_answer_options(parser)
     add_measure_options(parser)
     group.add_argument(
         "--closed-too", action="store_true", help="with --rate: also measure each unit back to back, as UNIT~closed"
@@ -161,7 +164,9 @@ def add_decide_arguments(parser: argparse.ArgumentParser) -> None:
     add_strict_option(parser)
     question = group_of(parser, "requirements")
     question.add_argument(
-        "--budget", metavar="16ms@p99", help="highest latency at a percentile (P99; a bare number is ms)"
+        "--budget",
+        metavar="16ms@p99",
+        help="highest latency at a percentile (P99; a bare number is ms); token streams: 50ms@p99:itl,500ms@p90:ttft",
     )
     question.add_argument(
         "--rate", type=rate, metavar="HZ", help="judge response times at this rate, within its period"
@@ -175,6 +180,7 @@ def add_decide_arguments(parser: argparse.ArgumentParser) -> None:
     )
     question.add_argument("--by", choices=("wall", "native"), default="wall", help="wall time (default) or native time")
     question.add_argument("--load", metavar="LOAD", help="judge under this competing load, such as cpu:2 (none)")
+    add_answer_options(parser)
     add_units_option(parser, "measuring: units (all)", default=None)
     group = group_of(parser, MEASURE_GROUP)
     group.add_argument(

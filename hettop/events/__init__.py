@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from hettop.events.base import (
     ENGINE_STATES,
+    FIRST_TOKENS,
     FORMAT,
     LARGEST_EXACT,
     LATENCY_LIMIT_NS,
@@ -34,6 +35,7 @@ from hettop.events.inference import (
     FAULTED_MAJOR,
     FAULTED_MINOR,
     SWITCHED,
+    Answer,
     Engine,
     Interrupted,
     OutputDifference,
@@ -45,6 +47,7 @@ from hettop.events.inference import (
     Usage,
 )
 from hettop.events.keyframe import (
+    AnswersState,
     BatchesState,
     CanaryState,
     CauseCounts,
@@ -99,6 +102,7 @@ __all__ = [
     "ENGINE_STATES",
     "FAULTED_MAJOR",
     "FAULTED_MINOR",
+    "FIRST_TOKENS",
     "FORMAT",
     "KINDS",
     "LARGEST_EXACT",
@@ -117,6 +121,8 @@ __all__ = [
     "VERSION",
     "WINDOW_LIMIT",
     "Advice",
+    "Answer",
+    "AnswersState",
     "AnyEvent",
     "Baseline",
     "BatchesState",

@@ -60,6 +60,10 @@ MARK = "~"
 """Between a unit and the name of a variant, as `@` is between a unit and its number of threads."""
 
 
+FIRST_TOKENS = "prefill"
+"""The variant of a unit whose samples are the first tokens of answers; the unit itself has all later ones."""
+
+
 def row_name(unit: str, variant: str) -> str:
     return f"{unit}{MARK}{variant}"
 

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from hettop.events.base import LARGEST_EXACT, LATENCY_LIMIT_NS, LATENESS_LIMIT_NS, PHASES, WINDOW_LIMIT
-from hettop.events.inference import Engine, Interrupted, Outputs, Plan, Samples, Usage
+from hettop.events.inference import Answer, Engine, Interrupted, Outputs, Plan, Samples, Usage
 from hettop.events.keyframe import Keyframe
 from hettop.events.machine import Baseline, Canary, Frame, HostLoad, Load, Power, PowerStatus
 from hettop.events.session_events import Advice, Control, Dropped, End, Header, Mark
@@ -21,6 +21,7 @@ from hettop.events.studies import Study, checked
 AnyEvent = (
     Header
     | Samples
+    | Answer
     | Power
     | PowerStatus
     | Baseline

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from hettop.events.base import (
+    LARGEST_EXACT,
     NAMED_LIMIT,
     SPANS_LIMIT,
     WINDOW_LIMIT,
@@ -31,6 +32,8 @@ class Samples(Event, frozen=True, kw_only=True, tag="samples", eq=False):
     `t0` is the start of the first sample. `gap_ns[i]` is the start of sample i minus the unit's previous end
     (`gap_ns[0]` is informative: `t0` rules); `lat_ns` is service time; `native_ns` the framework's own time;
     `late_ns` the actual minus the planned start of a paced sample.
+    Of a token stream, the samples are tokens of one `answer` (its number), from this `position` in it on: position 0 is
+    the first token, a row of its own, whose latency counts from the request.
     """
 
     unit: Text
@@ -43,6 +46,8 @@ class Samples(Event, frozen=True, kw_only=True, tag="samples", eq=False):
     native_ns: Column | None = None
     late_ns: Column | None = None
     thermal: Text | None = None
+    answer: Count | None = None
+    position: Count | None = None
 
     def starts_ns(self) -> Column:
         """Start of every sample on the session clock, exactly as measured."""
@@ -50,6 +55,34 @@ class Samples(Event, frozen=True, kw_only=True, tag="samples", eq=False):
         starts[0] = self.t0
         starts[1:] = self.gap_ns[1:] + self.lat_ns[:-1]
         return np.cumsum(starts)
+
+
+class Answer(Event, frozen=True, kw_only=True, tag="answer", eq=False):
+    """One answer of a token stream has ended: `t0` is when it was asked for, `end_ns` when its last chunk came.
+
+    `first_ns` is the time to its first token, None without one; `late_ns` the actual minus the planned start at a rate.
+    `chunks` came in all, of which `several` held more than one token, or came with others: their gaps are no samples.
+    `gaps_counted` is false where no gap is, as the server counts more tokens than it sends chunks. `tokens` and
+    `prompt_tokens` as counted by who answers, None where unknown. `longest_ns` is the longest gap between two chunks.
+    `finish` is `length`, `stop`, `cut` (by hettop), `failed` (why: `error`), or the server's own word.
+    """
+
+    unit: Text
+    condition: Text
+    phase: Text
+    answer: Count
+    t0: Nanoseconds
+    end_ns: Nanoseconds
+    chunks: Count
+    several: Count = 0
+    gaps_counted: bool = True
+    tokens: Count | None = None
+    prompt_tokens: Count | None = None
+    first_ns: Nanoseconds | None = None
+    late_ns: Annotated[int, msgspec.Meta(ge=-LARGEST_EXACT, le=LARGEST_EXACT)] | None = None
+    longest_ns: Nanoseconds | None = None
+    finish: Text = ""
+    error: Text | None = None
 
 
 class Engine(Event, frozen=True, kw_only=True, tag="engine", eq=False):

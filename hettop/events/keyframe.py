@@ -394,6 +394,31 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     kind: Text = ""
 
 
+AnswerTimes = tuple[Nanoseconds, Nanoseconds, Nanoseconds, Count | None, Nanoseconds | None]
+
+
+class AnswersState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The answers of one unit under one load: counts, the latest ones, and latencies by octaves of the position.
+
+    `recent` are (start, time to the first token, to the last, tokens, longest gap); `by_position` maps an octave k,
+    positions 2^(k-1) to 2^k - 1, to a histogram.
+    """
+
+    unit: Text
+    load: Text
+    n: Count = 0
+    failed: Count = 0
+    cut: Count = 0
+    several: Count = 0
+    chunks: Count = 0
+    tokens: Count = 0
+    uncounted: Count = 0
+    without_gaps: Count = 0
+    last_error: Text = ""
+    recent: Annotated[list[AnswerTimes], msgspec.Meta(max_length=500)] = []
+    by_position: Annotated[dict[str, Runs], msgspec.Meta(max_length=40)] = {}
+
+
 class SpikeRun(msgspec.Struct, frozen=True, array_like=True):
     """Spikes of one unit that nothing else in the log came between: when the first and the last one ended, how many
     they are, and the slowest, in ns."""
@@ -450,5 +475,6 @@ class Keyframe(Event, frozen=True, kw_only=True, tag="keyframe", eq=False):
     history: HistoryState | None = None
     log_state: LogState | None = None
     reset_ns: Nanoseconds | None = None
+    answers: list[AnswersState] = []
     fold: Count | None = None
     line_crc32: Count | None = None

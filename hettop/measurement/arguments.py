@@ -14,7 +14,7 @@ from typing import Any
 
 from hettop.compute_units import ALIASES_HELP, ALL_UNITS, parse_unit, parse_units
 from hettop.errors import HettopError
-from hettop.measurement.options import DEFAULT_MODEL, ModelOptions
+from hettop.measurement.options import DEFAULT_MODEL, AnswerOptions, ModelOptions
 from hettop.sources.engine.names import BACKENDS
 from hettop.sources.power.names import FILE, NONE, SOURCES
 from hettop.text import clean
@@ -271,7 +271,51 @@ def model_options(arguments: argparse.Namespace) -> ModelOptions:
         values=tuple(arguments.input),
         hints=tuple(arguments.hint),
         seed=arguments.seed,
+        answers=AnswerOptions(
+            prompt_tokens=getattr(arguments, "prompt_tokens", None),
+            max_tokens=getattr(arguments, "max_tokens", None),
+            prompts=getattr(arguments, "prompts", None),
+            served=getattr(arguments, "served", None),
+            concurrency=getattr(arguments, "concurrency", None),
+            temperature=getattr(arguments, "temperature", None),
+            state=tuple(getattr(arguments, "state", ())),
+            remote=getattr(arguments, "remote", False),
+        ),
         strict=bool(getattr(arguments, "strict", False)),
+    )
+
+
+ANSWER_GROUP = "token stream options (tinydecoder, a server's URL, or any decoder with one of these)"
+
+
+def temperature(text: str) -> float:
+    """A temperature of sampling, 0 or above."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 100:
+        raise invalid("temperature", text, "write a number from 0 to 100")
+    return value
+
+
+def add_answer_options(parser: argparse.ArgumentParser) -> None:
+    group = group_of(parser, ANSWER_GROUP)
+    group.add_argument("--max-tokens", type=positive, metavar="N", help="tokens per answer (64)")
+    group.add_argument("--prompt-tokens", type=positive, metavar="N", help="tokens of a seeded prompt (32)")
+    group.add_argument("--temperature", type=temperature, metavar="T", help="seeded sampling (0: the likeliest token)")
+    group.add_argument(
+        "--state",
+        action="append",
+        default=[],
+        metavar="IN=OUT",
+        help="output that is fed back to an input in the next call (default: by name and shape)",
+    )
+    group.add_argument("--model", dest="served", metavar="NAME", help="servers: the model to ask (the first listed)")
+    group.add_argument("--prompts", metavar="FILE", help="servers: a prompt per line, instead of seeded ones")
+    group.add_argument("--concurrency", type=positive, metavar="N", help="servers: answers under way at once (1)")
+    group.add_argument(
+        "--allow-remote", dest="remote", action="store_true", help="servers: allow one that is not on this machine"
     )
 
 

@@ -183,6 +183,7 @@ class Measurement:
             limits=Limits(runs=options.runs, duration_ns=options.duration_ns, least_runs=options.least_runs),
             rate_hz=options.rate_hz,
             rest_ns=options.rest_ns,
+            answers=setup.answers_at(options.rate_hz),
         )
         return Engine(
             job,
@@ -244,14 +245,23 @@ class Measurement:
 
     def switch(self, unit: str) -> None:
         """Run this unit alone."""
+        unit = self._with_process(unit)
         self.engine.switch(unit)
         self.run_control("switch", units=[unit], mode="paced" if self.options.rate_hz else "single", paused=False)
 
     def interleave(self, units: Sequence[str] | None = None) -> None:
         """Run these units (default: all that this session measures) in blocks, in turn."""
-        chosen = list(units or self.setup.units)
+        chosen = list(dict.fromkeys(map(self._with_process, units or self.setup.units)))
         self.engine.interleave(chosen)
         self.run_control("interleave", units=chosen, mode="interleave", paused=False)
+
+    def _with_process(self, row: str) -> str:
+        """The row whose process gives this row's samples: first tokens come from that of all tokens."""
+        return row if self.setup.answers is None else row.removesuffix(events.row_name("", events.FIRST_TOKENS))
+
+    def restart(self, unit: str) -> None:
+        """A new process for this unit."""
+        self.engine.restart(self._with_process(unit))
 
     def pause(self, action: str = "pause") -> None:
         self.engine.pause()

@@ -14,8 +14,29 @@ from hettop.units import NS_PER_S
 
 DEFAULT_MODEL = "mobilenetv2"
 DEFAULT_WARMUP = 10
+ANSWER_RUNS, ANSWER_WARMUP = 30, 2
+"""Of answers, each of which has many tokens, and takes seconds with a server."""
+
 LONGEST_WARMUP = 1000
 """The most calls of a warm-up that ends when the unit is steady."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOptions:
+    """Answers token by token, as on the command line; None: the default. See `sources.engine.job.AnswerJob`."""
+
+    prompt_tokens: int | None = None
+    max_tokens: int | None = None
+    prompts: str | None = None
+    served: str | None = None
+    concurrency: int | None = None
+    temperature: float | None = None
+    state: tuple[str, ...] = ()
+    remote: bool = False
+
+    def given(self) -> dict[str, Any]:
+        """Those that differ from the default, by name."""
+        return {name: value for name in self.__slots__ if (value := getattr(self, name)) not in (None, (), False)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +51,7 @@ class ModelOptions:
     hints: tuple[str, ...] = ()
     seed: int = 0
     strict: bool = False
+    answers: AnswerOptions = AnswerOptions()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,9 @@ from hettop.events import row_name
 from hettop.events.base import TEXT_LIMIT
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.recorder import rfc3339
+from hettop.models import tinydecoder
 from hettop.models.core_ai import is_core_ai
+from hettop.models.decoding import parse_state
 from hettop.models.inputs import parse_shape, parse_value
 from hettop.models.networks.catalogue import is_built_in
 from hettop.models.ports import InputOptions
@@ -33,14 +35,15 @@ from hettop.models.resolve import (
     is_core_ml,
     resolve,
 )
+from hettop.models.served import check_address, is_address
 from hettop.processes.cpus import usable_threads
-from hettop.session.tokens import MOST, PREFILL, SETTING, TokensPerCall
+from hettop.session.tokens import ANSWERS, MOST, PREFILL, SETTING, TokensPerCall
 from hettop.sources.engine.backend import Backend, Clock, RealClock, split_unit, units_on_request
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.backends.onnxruntime import thread_units
 from hettop.sources.engine.coreml.availability import NEEDS_MACOS
-from hettop.sources.engine.job import INPUT_SETS
-from hettop.sources.engine.names import BACKENDS, CORE_AI
+from hettop.sources.engine.job import INPUT_SETS, AnswerJob
+from hettop.sources.engine.names import BACKENDS, CORE_AI, SERVER
 from hettop.sources.engine.providers.known import provider_of
 from hettop.sources.host import describe_host
 from hettop.sources.load.parts import parse_load
@@ -76,6 +79,7 @@ class Setup:
     """`units` are the rows to measure, `available` those that "all" means here, `absent` maps the others to the reason.
 
     `variants` of units by name: a row may be a variant of a unit. `tokens`: what a call is worth, where that is known.
+    `answers`: set where each unit gives answers token by token, instead of single calls.
     `strict`: whether a unit that runs only a part of the model fails.
     `warnings`: what the user should know of this choice before reading any result.
     """
@@ -93,6 +97,14 @@ class Setup:
     tokens: TokensPerCall | None = None
     strict: bool = False
     warnings: tuple[str, ...] = ()
+    answers: AnswerJob | None = None
+
+    def answers_at(self, rate_hz: float | None) -> AnswerJob | None:
+        """What each answer is: at a rate, as many may be under way as arrive, unless the user limits them."""
+        if self.answers is None or self.answers.concurrency is not None:
+            return self.answers
+        open_loop = self.backend == SERVER and rate_hz is not None
+        return msgspec.structs.replace(self.answers, concurrency=OPEN_LOOP_STREAMS if open_loop else 1)
 
 
 Make = Callable[[str, Clock], Backend]
@@ -105,6 +117,7 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
     Raises HettopError: `usage`, `missing`, `format`, `io`, `unsupported-unit`.
     """
     _check_encoding(options)
+    answers = answer_job(options)
     backend, passed_over = (options.backend, None) if options.backend else _choose_backend(options.model, units, make)
     if options.hints and backend in WITHOUT_HINTS:
         hint = "leave out --hint, or add --backend coreml"
@@ -125,7 +138,11 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
     rows = _requested(units, available, known, backend)
     left_out = {unit: why for unit, why in on_request.items() if unit not in rows}
     absent = {unit: why or left_out.get(unit) for unit, why in known.items()}
+    if answers is not None and engine.simulated:
+        raise HettopError("usage", "simulated units give no answers token by token", f"use {tinydecoder.NAME}")
     return Setup(
+        answers=answers,
+        tokens=None if answers is None else _tokens_per_step(options, answers),
         model=_placed(model, available),
         backend=backend,
         simulated=engine.simulated,
@@ -153,6 +170,43 @@ def _check_format(model: str, backend: str) -> None:
     if asset and backend in BACKENDS and backend != CORE_AI and not BACKENDS[backend].simulated:
         hint = "leave out --backend; plans, rooflines and variants need an ONNX or Core ML model"
         raise HettopError("format", f"{name} is a Core AI asset, which {backend} cannot load", hint)
+
+
+def gives_answers(options: ModelOptions) -> bool:
+    """Whether the model is one that gives answers token by token, or is asked for them."""
+    return options.model == tinydecoder.NAME or is_address(options.model) or bool(options.answers.given())
+
+
+def answer_job(options: ModelOptions) -> AnswerJob | None:
+    """What each answer is; None where single calls are measured. Raises HettopError (`usage`)."""
+    if not gives_answers(options):
+        return None
+    given = options.answers.given()
+    given.update({"state": dict(map(parse_state, options.answers.state))} if options.answers.state else {})
+    if is_address(options.model):
+        check_address(options.model, remote=options.answers.remote)
+        if options.answers.state:
+            raise HettopError("usage", "--state is for model files", "leave it out: a server keeps its own state")
+        return AnswerJob(**given)
+    for name in FOR_SERVERS:
+        if name in given:
+            flag = {"served": "model", "remote": "allow-remote"}.get(name, name)
+            hint = "write the URL of one, such as http://localhost:8080/v1"
+            raise HettopError("usage", f"--{flag} is for servers", hint)
+    return AnswerJob(**given)
+
+
+OPEN_LOOP_STREAMS = 64
+"""Answers under way at a rate, unless --concurrency says otherwise: arrivals wait for the server, not for hettop."""
+
+FOR_SERVERS = ("served", "prompts", "concurrency", "remote")
+
+
+def _tokens_per_step(options: ModelOptions, answers: AnswerJob) -> TokensPerCall:
+    if is_address(options.model):
+        return TokensPerCall(None, 1, "the server's chunks")
+    by = "--prompt-tokens" if options.answers.prompt_tokens is not None else "default"
+    return TokensPerCall(answers.prompt_tokens, 1, by)
 
 
 def _warnings(passed_over: str | None, left_out: Mapping[str, str]) -> Iterator[str]:
@@ -184,8 +238,12 @@ def usual_backend(model: str, units: tuple[str, ...] | None, make: Make) -> str:
     return _choose_backend(model, units, make)[0]
 
 
-def _choose_backend(model: str, units: tuple[str, ...] | None, make: Make) -> tuple[str, str | None]:
+def _choose_backend(  # noqa: PLR0911 - a case for each kind of model
+    model: str, units: tuple[str, ...] | None, make: Make
+) -> tuple[str, str | None]:
     """The backend, and on a Mac the reason and the fix where it is not Core ML for a model that Core ML could run."""
+    if is_address(model):
+        return SERVER, None
     path = Path(model)
     if is_core_ai(path):
         return CORE_AI, None
@@ -369,6 +427,7 @@ def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events
             "absent": dict(setup.absent),
             "variants": {name: _variant(variant) for name, variant in setup.variants.items()} or None,
             SETTING: None if setup.tokens is None else asdict(setup.tokens),
+            ANSWERS: None if setup.answers is None else msgspec.to_builtins(setup.answers),
             "warmup": "auto" if options.until_steady else options.warmup,
             "runs": options.runs,
             "duration_ns": options.duration_ns,
@@ -399,7 +458,7 @@ def _model(setup: Setup) -> events.ModelInfo:
     model = setup.model
     return events.ModelInfo(
         name=model.name[: events.TEXT_LIMIT],
-        sha256=model.sha256,
+        sha256=None if setup.backend == SERVER else model.sha256,  # which weights a server runs, nobody can read
         parameters=model.parameters,
         macs=model.macs,
         backend=setup.backend,

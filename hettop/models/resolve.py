@@ -6,12 +6,14 @@ that a damaged one is refused at once.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
 
 from hettop.errors import HettopError
+from hettop.models import tinydecoder
 from hettop.models.cache import ModelCache
 from hettop.models.content import content_sha256
 from hettop.models.core_ai import check_asset, is_core_ai
@@ -23,6 +25,7 @@ from hettop.models.networks.catalogue import (
     network,
     parse_variant,
 )
+from hettop.models.served import is_address
 from hettop.text import clean
 
 CORE_ML_SUFFIXES = (".mlpackage", ".mlmodel")
@@ -81,6 +84,16 @@ def resolve(name: str, *, translated: bool = True) -> ResolvedModel:
     HettopError: `usage` for a malformed network name, `missing` for a file that is not there, `format` for one that
     is not a model or a damaged one, `io` for one that cannot be read.
     """
+    if is_address(name):
+        return ResolvedModel(name=clean(name), path=None, sha256=hashlib.sha256(name.encode()).hexdigest())
+    if name == tinydecoder.NAME:
+        return ResolvedModel(
+            name=name,
+            path=None,
+            sha256=hashlib.sha256(f"{tinydecoder.RECIPE} {tinydecoder.Architecture()}".encode()).hexdigest(),
+            parameters=tinydecoder.Architecture().parameters,
+            note=SYNTHETIC_NOTE,
+        )
     if not is_built_in(name):
         path = _checked_file(name) if translated or not _is_compiled(name) else _checked_compiled(name)
         note = TRANSLATED_NOTE if translated and is_core_ml(path) else ""
@@ -101,6 +114,8 @@ def model_file(name: str, cache: ModelCache) -> Path:
 
     Building imports onnx and takes 0.4 s and more: for engine processes. Raises HettopError: as `resolve` does.
     """
+    if name == tinydecoder.NAME:
+        return cache.file(f"{name}-r{tinydecoder.RECIPE}.onnx", _build_decoder)
     if not is_built_in(name):
         return _checked_file(name)
     from hettop.models.networks.onnx_file import is_split, write_onnx
@@ -114,6 +129,10 @@ def model_file(name: str, cache: ModelCache) -> Path:
         write_onnx(net, folder / SPLIT_FILE)
 
     return cache.file(_cached_name(net.variant, ""), build) / SPLIT_FILE
+
+
+def _build_decoder(path: Path) -> None:
+    path.write_bytes(tinydecoder.build_onnx().SerializeToString(deterministic=True))
 
 
 def model_package(name: str, cache: ModelCache) -> Path:

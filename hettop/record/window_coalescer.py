@@ -189,6 +189,7 @@ def cut(window: Samples, part: slice, start: int) -> Samples:
     """A part of a window, of which the first sample started at `start`; every start and latency as before."""
     return msgspec.structs.replace(
         window,
+        position=None if window.position is None else window.position + part.start,
         t0=start,
         n=part.stop - part.start,
         gap_ns=window.gap_ns[part],
@@ -204,6 +205,8 @@ def _continues(pending: _Pending, window: Samples) -> bool:
         window.condition == last.condition
         and window.phase == last.phase
         and window.thermal == last.thermal
+        and window.answer == last.answer
+        and (window.position is None or window.position == (last.position or 0) + last.n)
         and (window.native_ns is None) == (last.native_ns is None)
         and (window.late_ns is None) == (last.late_ns is None)
         and pending.n + window.n <= WINDOW_LIMIT

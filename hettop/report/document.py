@@ -12,7 +12,9 @@ from typing import Any
 import msgspec
 
 from hettop import events
+from hettop.report.answers import answer_documents
 from hettop.report.notes import beside_document, interruptions_document, protocol_document, tokens_document
+from hettop.session.answers import gives_answers
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
 from hettop.session.statistics import statistics
@@ -49,6 +51,8 @@ def session_document(session: Session, skipped: dict[str, int] | None = None, *,
     tokens = tokens_document(session)
     if tokens is not None:
         document["tokens"] = tokens
+    if gives_answers(session):
+        document["answers"] = answer_documents(session)
     variants = beside_document(session)
     if variants:
         document["beside"] = variants

@@ -11,7 +11,9 @@ from typing import Any
 
 from hettop.events import NO_LOAD, row_name, split_row
 from hettop.format import UNKNOWN, clock, count, milliseconds, percent, significant
+from hettop.report.answers import answer_notes
 from hettop.report.page import Block, Paragraph, Table
+from hettop.session.answers import gives_answers
 from hettop.session.beside import beside, sentence
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
@@ -324,8 +326,10 @@ Situation = tuple[str, str | None]
 
 def token_notes(session: Session, rows: Sequence[Statistics]) -> list[str]:
     """A sentence on each unit and condition, and how the tokens were counted; nothing for other models."""
+    if gives_answers(session):
+        return answer_notes(session, rows)
     per_call = tokens_per_call(session)
-    if per_call is None:
+    if per_call is None or per_call.prefill is None:
         return []
     counted = f"tokens per call: {count(per_call.prefill)} in prefill, {count(per_call.decode)} in decode"
     by = f", by {clean(per_call.by, 100)}" if per_call.by else ""
@@ -363,11 +367,11 @@ def _sentence(per_call: TokensPerCall, prefill: Statistics | None, decode: Stati
         first = f"{milliseconds(prefill.p50_ms)} ms + {milliseconds(decode.p50_ms)} ms"
     return (
         f"prefill {_side(per_call.prefill, prefill)}, decode {_side(per_call.decode, decode)}; "
-        f"first token after a {count(per_call.prefill)}-token prompt: {first}"
+        f"first token after a {count(per_call.prefill or 0)}-token prompt: {first}"
     )
 
 
-def _side(tokens: int, row: Statistics | None) -> str:
+def _side(tokens: int | None, row: Statistics | None) -> str:
     if row is None or not row.n:
         why = row.error.message if row is not None and row.error is not None else "not measured under this condition"
         return f"{UNKNOWN} ({clean(why)})"

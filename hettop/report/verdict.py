@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from hettop.analysis.budget import Judgement
+from hettop.analysis.budget import Budget, Judgement
 from hettop.analysis.ranking import spread, tail
 from hettop.analysis.unit_samples import RESPONSE, Measured
 from hettop.analysis.verdict import Verdict
@@ -125,7 +125,13 @@ def verdict_document(verdict: Verdict, session: Session, *, skipped: dict[str, i
         "decided_by_few_samples": [_plain(pair) for pair in verdict.few],
         "order": [{**_plain(pair), "proven": pair.proven} for pair in verdict.order],
         "flips": [_plain(flip) for flip in verdict.flips],
-        "budget": _budget(verdict),
+        "budget": _budget(verdict, verdict.question.budget, verdict.judgements),
+        **(
+            {"first_token_budget": _budget(verdict, verdict.question.also, verdict.also)}
+            if verdict.question.also
+            else {}
+        ),
+        **({"goodput": {unit: kept / of for unit, (kept, of) in verdict.goodput.items()}} if verdict.goodput else {}),
         "energy_budget": _energy_budget(verdict),
         **_start_up(verdict),
         "meeting": list(verdict.meeting),
@@ -142,8 +148,7 @@ def verdict_document(verdict: Verdict, session: Session, *, skipped: dict[str, i
     }
 
 
-def _budget(verdict: Verdict) -> dict[str, Any] | None:
-    budget = verdict.question.budget
+def _budget(verdict: Verdict, budget: Budget | None, judgements: Mapping[str, Judgement]) -> dict[str, Any] | None:
     if budget is None:
         return None
     return {
@@ -151,8 +156,9 @@ def _budget(verdict: Verdict) -> dict[str, Any] | None:
         "quantile": budget.quantile,
         "rate_hz": budget.rate_hz,
         "confidence": verdict.question.confidence,
-        "met": {unit: judged.met for unit, judged in verdict.judgements.items()},
-        "evidence": {unit: _evidence(judged) for unit, judged in verdict.judgements.items()},
+        "met": {unit: judged.met for unit, judged in judgements.items()},
+        "evidence": {unit: _evidence(judged) for unit, judged in judgements.items()},
+        **({"of": budget.of} if budget.of else {}),
     }
 
 

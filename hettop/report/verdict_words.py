@@ -9,13 +9,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hettop.analysis.budget import Budget, EnergyJudgement, Judgement
+from hettop.analysis.budget import SERIES_OF, Budget, EnergyJudgement, Judgement
 from hettop.analysis.ranking import BY_ENERGY, spread, tail
 from hettop.analysis.start_up import ReadyJudgement, StartUp, Total
 from hettop.analysis.unit_samples import NATIVE, RESPONSE, Measured
 from hettop.analysis.verdict import Facts, FewTurns, Verdict
 from hettop.compute_units import reference_unit
-from hettop.events import NO_LOAD, split_row
+from hettop.events import FIRST_TOKENS, NO_LOAD, split_row
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
 from hettop.report.explain import footnote
 from hettop.report.notes import power_line, protocol_notes
@@ -241,7 +241,8 @@ def warnings(verdict: Verdict) -> Iterator[str]:
         )
     for name in [unit.unit for unit in verdict.units if _decides_otherwise(verdict.facts[unit.unit])][:UNITS_NAMED]:
         yield f"{clean(name, 30)} sometimes has a different top-1: {_outputs(verdict.facts[name])}"
-    variants = list(dict.fromkeys(row.unit for row in verdict.rows if row.n and split_row(row.unit)[1] is not None))
+    others = (row.unit for row in verdict.rows if row.n and split_row(row.unit)[1] not in (None, FIRST_TOKENS))
+    variants = list(dict.fromkeys(others))
     if variants:
         named = ", ".join(clean(name, 30) for name in variants[:UNITS_NAMED])
         yield f"{named}: excluded (another way of running, or another model)"
@@ -313,14 +314,25 @@ def flip_lines(verdict: Verdict) -> Iterator[str]:
 def budgets(verdict: Verdict) -> Iterator[tuple[str, list[str]]]:
     """Each budget, and each unit's standing; no `yes` and no `no` without proof."""
     budget = verdict.question.budget
-    if budget is not None:
-        rate = f", at {budget.rate_hz:g} inf/s" if budget.rate_hz else ""
+    for each, judgements in ((budget, verdict.judgements), (verdict.question.also, verdict.also)):
+        if each is None:
+            continue
+        rate = f", at {each.rate_hz:g} {'answers' if each.of else 'inf'}/s" if each.rate_hz else ""
         sure = f"{100 * verdict.question.confidence:.4g}% confidence for all units"
+        of = f" of the {SERIES_OF[each.of]}" if each.of else ""
         yield (
-            f"budget: P{budget.quantile * 100:g} at most {_ms(budget.limit_ms)}{rate}, at {sure}",
+            f"budget: P{each.quantile * 100:g}{of} at most {_ms(each.limit_ms)}{rate}, at {sure}",
             [
                 _judged(judged, _missing(verdict, judged)) + _never(verdict.facts[judged.unit])
-                for judged in list(verdict.judgements.values())[:UNITS_NAMED]
+                for judged in list(judgements.values())[:UNITS_NAMED]
+            ],
+        )
+    if verdict.goodput:
+        yield (
+            "goodput, answers within all limits (of later tokens by their mean):",
+            [
+                f"{clean(unit, 30)}: {percent(kept / of)} ({count(kept)} of {count(of)})"
+                for unit, (kept, of) in list(verdict.goodput.items())[:UNITS_NAMED]
             ],
         )
     if verdict.energy is not None:
@@ -477,7 +489,6 @@ def table_rows(verdict: Verdict) -> list[tuple[str, ...]]:
 
 def _row(verdict: Verdict, unit: Measured) -> tuple[str, ...]:
     facts = verdict.facts[unit.unit]
-    judged = verdict.judgements.get(unit.unit)
     energy = verdict.energy.get(unit.unit) if verdict.energy is not None else None
     return (
         clean(unit.unit, 30),
@@ -490,7 +501,7 @@ def _row(verdict: Verdict, unit: Measured) -> tuple[str, ...]:
         _ratio(spread(unit)),
         _ratio(tail(unit)),
         significant(facts.energy_mj) if facts.energy_mj is not None else "",
-        "" if verdict.question.budget is None else _ANSWER[judged.met if judged else None],
+        "" if verdict.question.budget is None else _ANSWER[verdict.in_budget(unit.unit)],
         "" if energy is None else _ANSWER[energy.met],
         milliseconds(facts.load_ms) if facts.load_ms is not None else "",
         milliseconds(facts.first_ms) if facts.first_ms is not None else "",

@@ -11,6 +11,7 @@ from functools import singledispatchmethod
 
 from hettop import events
 from hettop.events import AnyEvent, Keyframe, LevelDrift, PowerOverlap, WorkerLeft
+from hettop.session.answers import Answers
 from hettop.session.beside import RecentComparisons
 from hettop.session.canary import CanaryFold
 from hettop.session.causes import Causes
@@ -67,6 +68,8 @@ class Session:
         self.comparisons = RecentComparisons()
         self.studies = Studies()
         self.history = History()
+        self.answers: dict[tuple[str, str], Answers] = {}
+        """By unit and load, where units give answers token by token."""
         self.log = EventLog()
         self.reset_ns: int | None = None
         self.samples = 0
@@ -153,7 +156,9 @@ class Session:
         condition = self._condition(event)
         if event.unit != self._in_turn:
             self._turn, self._in_turn = self._turn + 1, event.unit
-        condition.turns.begin(self._turn, condition.wall.n, event.t0)
+        condition.turns.begin(self._turn if event.answer is None else event.answer, condition.wall.n, event.t0)
+        if event.position and (answers := self._answers(event.unit, event.condition)) is not None:
+            answers.tokens_came(event)
         spikes = condition.add(event, ends, pause, self.limit_ns, self.causes.settled, wait_ns=wait)
         for end_ns, latency_ns in spikes:
             self.log.spike(event.unit, end_ns, latency_ns)
@@ -172,6 +177,11 @@ class Session:
                 )
             )
         condition.gaps.steady(event.gap_ns, event.lat_ns, gap)
+
+    @_fold.register
+    def _(self, event: events.Answer) -> None:
+        if event.phase == "steady" and (answers := self._answers(event.unit, event.condition)) is not None:
+            answers.ended(event)
 
     @_fold.register
     def _(self, event: events.Engine) -> None:
@@ -197,6 +207,7 @@ class Session:
         if event.action == "reset":
             self.reset_ns = event.t
             self.conditions.clear()
+            self.answers.clear()
             self.history.reset()
             self.canary.reset()
             for unit in self.units.values():
@@ -303,6 +314,14 @@ class Session:
             self.units[name] = new_unit(name)
         return self.units[name]
 
+    def _answers(self, unit: str, load: str) -> Answers | None:
+        """Those of the unit under the load; None for one too many."""
+        if (unit, load) not in self.answers:
+            if len(self.answers) >= MOST_CONDITIONS:
+                return None
+            self.answers[unit, load] = Answers(unit, load)
+        return self.answers[unit, load]
+
     def _condition(self, window: events.Samples) -> Condition:
         key = ConditionKey(window.unit, window.condition, window.thermal)
         if key not in self.conditions:
@@ -337,6 +356,7 @@ class Session:
             log_state=log.state,
             reset_ns=self.reset_ns,
             history=self.history.state(),
+            answers=[answers.state() for answers in self.answers.values()],
             fold=FOLD,
         )
 
@@ -346,7 +366,7 @@ class Session:
 
         ValueError when the keyframe contradicts itself.
         """
-        if max(len(keyframe.units), len(keyframe.conditions)) > MOST_CONDITIONS:
+        if max(len(keyframe.units), len(keyframe.conditions), len(keyframe.answers)) > MOST_CONDITIONS:
             raise ValueError("a keyframe has more conditions than a session may have")
         session = cls(raw_limit=0)
         session.header = header
@@ -368,6 +388,7 @@ class Session:
         session.host_history.extend([] if keyframe.host is None else [keyframe.host])
         session.canary = CanaryFold.restored(keyframe.canary, keyframe.canary_state, keyframe.load)
         session.studies = Studies(keyframe.studies)
+        session.answers = {(state.unit, state.load): Answers.restored(state) for state in keyframe.answers}
         session.log = EventLog.restored([*keyframe.log, *keyframe.log_events], keyframe.log_state)
         session.units = {state.unit: restored_unit(state) for state in keyframe.units}
         session.causes = Causes.restored(keyframe.causes)

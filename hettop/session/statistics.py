@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from hettop.events import Failure, Outputs, Plan, split_row
+from hettop.session.answers import answers_of, gives_answers
 from hettop.session.condition import Condition, DurationSeries
 from hettop.session.energy import EnergyFigures, energy_figures
 from hettop.session.placement import evidence_of
@@ -180,7 +181,7 @@ def _measured(session: Session, unit: Unit, condition: Condition, *, modes: bool
     found = modes_of(wall) if modes else None
     energy = energy_of(session, condition)
     known = _of_unit(session, unit)
-    effective = condition.effective_samples(0.9)
+    effective = _at_most_answers(session, condition, condition.effective_samples(0.9))
     return msgspec.structs.replace(
         known,
         load=condition.key.load,
@@ -220,6 +221,12 @@ def _measured(session: Session, unit: Unit, condition: Condition, *, modes: bool
         evidence=evidence_of(unit.plan, condition, energy, _idle_mw(session, condition), unit.name),
         **({} if energy is None else _energy_fields(energy)),
     )
+
+
+def _at_most_answers(session: Session, condition: Condition, effective: int | None) -> int | None:
+    """The tokens of an answer count as one sample at most."""
+    answers = answers_of(session, condition.key.unit, condition.key.load) if gives_answers(session) else None
+    return effective if effective is None or answers is None else min(effective, max(1, answers.n))
 
 
 def _unmeasured(session: Session, unit: Unit) -> Statistics:

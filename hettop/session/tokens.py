@@ -18,6 +18,9 @@ PREFILL = "prefill"
 """The variant of a unit that takes in a prompt, many tokens per call; the unit itself goes on, token by token."""
 
 SETTING = "tokens"
+ANSWERS = "answers"
+"""The setting of sessions whose units give answers: in them decode goes on from prefill, in one process."""
+
 MS_PER_S = 1e3
 MOST = 10**9
 """More tokens per call than this are a damaged header."""
@@ -25,23 +28,22 @@ MOST = 10**9
 
 @dataclass(frozen=True, slots=True)
 class TokensPerCall:
-    """Tokens of one sequence that a call takes in, and how that is known."""
+    """Tokens of one sequence that a call takes in, None where unknown, and how that is known."""
 
-    prefill: int
+    prefill: int | None
     decode: int
     by: str
 
-    def of(self, row: str) -> int:
+    def of(self, row: str) -> int | None:
         return self.prefill if split_row(row)[1] == PREFILL else self.decode
 
 
 def tokens_per_call(session: Session) -> TokensPerCall | None:
     """As the header reports; None where the calls of this session are not counted in tokens."""
-    setting = session.header.settings.get(SETTING) if session.header else None
-    if not isinstance(setting, dict):
+    if session.header is None or not isinstance(setting := session.header.settings.get(SETTING), dict):
         return None
     prefill, decode, by = _number(setting.get("prefill")), _number(setting.get("decode")), setting.get("by")
-    if prefill is None or decode is None:
+    if decode is None or (prefill is None and not isinstance(session.header.settings.get(ANSWERS), dict)):
         return None
     return TokensPerCall(prefill, decode, by if isinstance(by, str) else "")
 

@@ -149,6 +149,16 @@ SENSORS = ("coretemp", "k10temp", "zenpower", "cpu_thermal", "soc_thermal")
 """The processor's temperature by the names of Linux drivers; other sensors are of disks and batteries."""
 
 
+def cpu_seconds() -> tuple[float, float]:
+    """Seconds that the cores were busy, and all seconds of all cores, since the machine started.
+
+    Waiting for storage is not busy. Linux counts the time of guests within that of users.
+    """
+    times = psutil.cpu_times()._asdict()
+    total = sum(value for name, value in times.items() if not name.startswith("guest"))
+    return total - times["idle"] - times.get("iowait", 0.0), total
+
+
 class HostSource:
     """Looks at the machine and at hettop's own processes every five seconds; cheap enough for the thread that draws.
 

@@ -38,13 +38,14 @@ class StudyKind:
     """A study: the name in commands and recordings, the title above its page, and what its command does, in short.
 
     summary: empty where it is not a command, but an option of another study's. live: None: not offered, or, as
-    co-execution, steered by the live view itself.
+    co-execution, steered by the live view itself. of_model: whether it is of one model, and not of many networks.
     """
 
     name: str
     title: str
     summary: str = ""
     live: LiveOffer | None = None
+    of_model: bool = True
 
     @property
     def question(self) -> str:
@@ -108,7 +109,13 @@ STUDIES = {
             "Measure start-up cost and break-even",
             LiveOffer("start-up on two units, and the number of calls to break even", ("cold", "--units", "{pair}")),
         ),
-        StudyKind("embench", "EmBench", "Measure the networks of EmBench on this machine"),
+        StudyKind("embench", "EmBench", "Measure the networks of EmBench on this machine", of_model=False),
+        StudyKind(
+            "predict",
+            "Predictors",
+            "Test latency predictors against measurement, idle and under load",
+            of_model=False,
+        ),
         StudyKind("coexec", "Co-execution", "Run several units concurrently and measure the speedup"),
         StudyKind(
             "plan",

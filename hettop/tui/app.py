@@ -36,6 +36,7 @@ from hettop.tui.panels.scrub import ScrubBar
 from hettop.tui.panels.timeline import TimelinePanel
 from hettop.tui.panels.units import UnitsPanel
 from hettop.tui.preferences import Preferences
+from hettop.tui.screens.answers import AnswersScreen
 from hettop.tui.screens.load import LoadScreen
 from hettop.tui.screens.spikes import SpikesScreen
 from hettop.tui.screens.studies import StudiesScreen
@@ -318,6 +319,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             conditions=self.page_screen is not None,
             spikes=isinstance(self.page_screen, SpikesScreen),
             studies=isinstance(self.page_screen, StudiesScreen),
+            answers=isinstance(self.page_screen, AnswersScreen),
             percentiles=self._units.zoomed,
             pointed_ns=self.pointed_ns,
             log_lines=self._events.wanted,

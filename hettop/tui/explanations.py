@@ -76,6 +76,12 @@ SCREENS: dict[str, str] = {
         "shows how many more samples are needed. Y copies the verdict, Y again the code. `hettop decide RECORDING` "
         "prints the same with all its evidence."
     ),
+    "tokens": (
+        "Answers token by token. The time to the first token counts from the request, the inter-token latency from the "
+        "token before; they share no distribution. By position: whether tokens become slower as the answer grows, and "
+        "with it the cache. Stalls are gaps above the spike threshold, with the machine's events at the same time: "
+        "candidates, as on the screen of spikes. Chunks that held several tokens have no gap."
+    ),
     "spikes": (
         "Single inferences far above the usual latency, and the events on the machine at the same time. An event is "
         "called correlated only if it occurs at spikes significantly more often than at other moments of the same ten "

@@ -120,6 +120,7 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
                 "inside",
             ),
             Key("screen.spikes", "s", "s", "screen('spikes')", "spikes and correlated events", "spikes"),
+            Key("screen.tokens", "A", "A", "screen('tokens')", "answers token by token: first tokens, gaps, stalls"),
             Key("leave", "escape", "Esc", "leave", "close details, filter, zoomed panel or screen"),
             Key(
                 "window.longer",

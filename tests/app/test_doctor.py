@@ -57,6 +57,7 @@ def looked(
     ask: Callable[[], Devices] = lambda: NOT_ASKED,
     rails: ValidatedRails = ValidatedRails(),  # noqa: B008 (immutable)
     providers: Providers = Providers(),  # noqa: B008 (immutable)
+    no_counters: str = "",
 ) -> Findings:
     return examine(
         host=host or Host(chip="a chip", cores=2),
@@ -71,6 +72,7 @@ def looked(
         ask=ask,
         rails=rails,
         providers=providers,
+        no_counters=lambda: no_counters,
     )
 
 
@@ -376,3 +378,12 @@ def test_clearing_removes_scratch_folders_whose_maker_was_killed(
         assert clear(cache, compiled_models(tmp_path), tmp_path).scratch_folders == 2
         assert Path(in_use).is_dir()
     assert {path.name for path in tmp_path.iterdir() if path.is_dir()} == {*stays, "hettop-0"}
+
+
+def test_counters_of_cache_misses_work_or_are_absent_with_the_reason(tmp_path: Path) -> None:
+    def counters(why: str) -> Finding:
+        (finding,) = looked(tmp_path, no_counters=why).groups["counters"]
+        return finding
+
+    assert counters("") == Finding("cache misses (hettop roofline)", True, "")
+    assert counters("no such counters") == Finding("cache misses (hettop roofline)", None, "no such counters")

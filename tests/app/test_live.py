@@ -173,6 +173,7 @@ def test_recordings_are_named_after_the_time_and_never_overwrite_each_other(feed
             "samples": lines[-1]["samples"],
             "dropped": 0,
             "crc32": lines[-1]["crc32"],
+            "line_crc32": lines[-1]["line_crc32"],
         }
         assert lines[-1]["samples"] > 0
     notices = [notice.text for notice in feed.notices()]

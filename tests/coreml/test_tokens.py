@@ -82,7 +82,8 @@ def test_functions_run_on_linux_and_the_page_says_what_their_state_does(function
     assert "CPU_ONLY@1: prefill 16 tokens in " in page
     assert "first token after a 16-token prompt: " in page
     assert "tokens per call: 16 in prefill, 1 in decode, by axis 1 of tokens" in page
-    assert "its state is zero at each call" in page
+    assert "CPU_ONLY@1: ML Program translated to ONNX, CPU; its state is created once when loading" in page
+    assert "its state is created before each call, outside the measured time" in page
     assert "decode does not continue from prefill's state" in page
 
 
@@ -103,6 +104,21 @@ def test_core_ml_renews_the_state_of_prefill_and_keeps_that_of_decode(
     assert "CPU_AND_NE: Core ML cannot run the model: The state is not fresh" in page
     assert "CPU_AND_NE: prefill 16 tokens in " in page
     assert "decode n/a (Core ML cannot run the model: The state is not fresh)" in page
+
+
+@pytest.mark.parametrize("backend", ["onnxruntime", "coreml"])
+def test_answers_carry_the_state_with_either_framework(
+    flexible: Path, bench: Bench, tmp_path: Path, backend: str
+) -> None:
+    environment: dict[str, Any] = on_the_bench(bench, tmp_path)
+    command = ("bench", str(flexible), "--backend", backend, "--units", "CPU_ONLY", "--max-tokens", "8")
+    done = hettop_process(*command, "--prompt-tokens", "5", "--runs", "6", "--json", **environment)
+    assert done.returncode == 0, done.stderr
+    document = one_document(done.stdout)
+    rows = {row["unit"]: row["n"] for row in document["conditions"]}
+    assert rows == {"CPU_ONLY": 6 * 7, "CPU_ONLY~prefill": 6}
+    (answers,) = document["answers"]
+    assert (answers["answers"], answers["tokens"], answers["failed"]) == (6, 48, 0)
 
 
 def test_a_prefill_that_dies_leaves_decode_and_says_so(flexible: Path) -> None:

@@ -181,3 +181,18 @@ def test_a_recording_begun_in_mid_session_counts_stretches_from_its_own_origin()
     assert isinstance(moved, events.Frame)
     assert moved.spans == [(500, 520)]
     assert later(usage, 0) is usage
+
+
+def test_windows_of_other_answers_or_positions_stay_apart() -> None:
+    """Tokens of one answer that follow each other are one line; after a chunk that is no sample comes another."""
+    pieces = [(1, 1), (1, 3), (1, 6), (2, 8)]
+    windows = [
+        msgspec.structs.replace(window(at * SECOND, [5 * MS, 6 * MS]), answer=answer, position=position)
+        for at, (answer, position) in enumerate(pieces)
+    ]
+    coalescer = WindowCoalescer()
+    written = [event for each in windows for event in coalescer.add(each)] + coalescer.flush(9 * SECOND)
+    found = [(each.answer, each.position, each.n) for each in written if isinstance(each, events.Samples)]
+    assert found == [(1, 1, 4), (1, 6, 2), (2, 8, 2)]
+    first, second = split(windows[1])
+    assert [(each.answer, each.position, each.n) for each in (first, second)] == [(1, 3, 1), (1, 4, 1)]

@@ -61,6 +61,7 @@ IN_SCOPE = {
     "screen verdict": Before(keys=("v",)),
     "screen spikes": Before(keys=("s",)),
     "screen studies": Before(keys=("y",)),
+    "screen tokens": Before(keys=("A",)),
     "HelpScreen": Before(keys=("question_mark",)),
     "AskingScreen": Before(keys=("m",)),
     "ThemeScreen": Before(keys=("T",)),

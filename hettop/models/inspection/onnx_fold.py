@@ -27,7 +27,7 @@ ROUNDS = 8
 """Each round finds the shapes behind those found before; a graph that needs more is left as it is."""
 
 _FOLDED_NAME = "folded by hettop"
-"""Of the tensor in a Constant that this made, in which a later reader tells it from one of the model."""
+"""Of the tensor in a Constant that this made, in which a later reader distinguishes it from one of the model."""
 
 _FOLDED = frozenset(
     {

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from hettop.errors import HettopError
 from hettop.models.core_ai import is_core_ai
+from hettop.models.decoding import find_pairs
 from hettop.models.inspection.graph import Tensor
 from hettop.models.inspection.inspection import Inspection, MissingOp, Totals, add_up
 from hettop.models.inspection.mil_graph import has_open_shapes, read_program
 from hettop.models.mil.package import Package, open_package
 from hettop.models.mil.table import missing_ops
 from hettop.models.package_ports import package_port
+from hettop.models.ports import Port
 from hettop.models.shapes import check_names, choose_shapes
 from hettop.text import clean
 
@@ -77,7 +79,14 @@ def inspect_onnx(path: Path, *, shapes: Shapes, function: str | None, values: Ma
         ops=graph.ops,
         shapes={clean(name): shape for name, shape in chosen.items()},
         requires=opsets(model),
+        notes=_carried(inputs, outputs),
     )
+
+
+def _carried(inputs: Sequence[Port], outputs: Sequence[Port]) -> tuple[str, ...]:
+    """The state that a call hands to the next one, as far as names and shapes show it."""
+    pairs = find_pairs(inputs, outputs)
+    return () if not pairs else (f"carried from call to call: {', '.join(clean(pair.describe()) for pair in pairs)}",)
 
 
 UPDATABLE_NOTE = "updatable: it can be trained on a device, which needs Core ML"

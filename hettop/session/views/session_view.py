@@ -10,6 +10,7 @@ from dataclasses import replace
 from hettop.session.log import log, logged
 from hettop.session.session import Session, current_condition
 from hettop.session.views import machine
+from hettop.session.views.answers import answers_view
 from hettop.session.views.contrast import contrast
 from hettop.session.views.latency import latency, ridge
 from hettop.session.views.spike_surroundings import surroundings
@@ -37,6 +38,7 @@ def view(session: Session, request: ViewRequest) -> SessionView:
         conditions=conditions(session) if request.conditions else (),
         spikes=_spikes(session, unit, request) if request.spikes else None,
         studies=session.studies.all if request.studies else (),
+        answers=answers_view(session, unit, request.now_ns) if request.answers else None,
         logged=logged(session),
         contrast=contrast(session, unit, request.contrast_columns) if request.contrast_columns else None,
         ridge=ridge(session, request),

@@ -99,7 +99,7 @@ class SpikesView:
 
 def spikes(session: Session, condition: Condition | None, unit: str | None, now_ns: int) -> SpikesView:
     """The list, and the table of `condition` (of `unit`)."""
-    rows = sorted(_rows(session, now_ns), key=lambda row: -row.end_ns)[:MOST_ROWS]
+    rows = sorted(spike_rows(session, now_ns), key=lambda row: -row.end_ns)[:MOST_ROWS]
     key = condition.key if condition is not None else None
     return SpikesView(
         rows=tuple(rows),
@@ -144,12 +144,13 @@ def unwatched(session: Session, key: ConditionKey) -> tuple[str, ...]:
     return tuple(cause.words for i, cause in enumerate(CAUSES) if i not in watched)
 
 
-def _rows(session: Session, now_ns: int) -> list[SpikeRow]:
+def spike_rows(session: Session, now_ns: int, unit: str | None = None) -> list[SpikeRow]:
+    """The spikes of all units, or of one."""
     from hettop.session.causes import CAUSES
 
     found = []
     for condition in session.conditions.values():
-        if not condition.spikes:
+        if not condition.spikes or unit not in (None, condition.key.unit):
             continue
         key = condition.key
         median = condition.wall.histogram.quantile(0.5)

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from hettop.format import clock, count
+from hettop.session.views.answers import AnswersView
 from hettop.session.views.contrast import ContrastView
 from hettop.session.views.machine import HostView, PowerView
 from hettop.session.views.spikes import SpikesView
@@ -35,8 +36,8 @@ class Scale(Enum):
 class ViewRequest:
     """The requested view: the moment, the time window, the unit (None: the active one), and the columns of charts.
 
-    conditions, spikes, studies, percentiles: whether to include a row for each condition, the list of spikes, the
-    studies' results, and further percentiles of each unit.
+    conditions, spikes, studies, percentiles, answers: whether to include a row for each condition, the list of spikes,
+    the studies' results, further percentiles of each unit, and the times of a token stream.
     pointed_ns: a moment to mark on the timeline. contrast_columns: of the distributions without and under load; 0: no
     comparison of loads.
     all_units: whether charts are of all units, where several have samples, instead of the viewed unit's alone.
@@ -56,6 +57,7 @@ class ViewRequest:
     conditions: bool = False
     spikes: bool = False
     studies: bool = False
+    answers: bool = False
     percentiles: bool = False
     pointed_ns: int | None = None
     contrast_columns: int = 0
@@ -387,6 +389,7 @@ class SessionView:
     conditions: tuple[ConditionRow, ...] = ()
     spikes: SpikesView | None = None
     studies: tuple[Study, ...] = ()
+    answers: AnswersView | None = None
     logged: LogCounts = LogCounts()
     contrast: ContrastView | None = None
     ridge: RidgeView | None = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -43,15 +43,17 @@ class LoadOptions:
 class Loaded:
     """A model that is ready to run. `placed` is what is known to run it, None until that is known.
 
+    load_ns: None where it was loaded before, by others, as by a server.
     compile_ns: what compiling it took, before the load; cached: whether an earlier compilation was used instead. Both
         None where nothing is compiled.
     compiled: where the compiled model lies from which the framework's plan can be read; None where there are no plans.
+    stateful: whether the framework itself carries a state from call to call, beside the inputs.
     recycle_after: after so many predictions the process had better be replaced by a new one; None: never.
     """
 
     requested: str
     placed: str | None
-    load_ns: int
+    load_ns: int | None
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     note: str = ""
@@ -59,6 +61,7 @@ class Loaded:
     cached: bool | None = None
     compiled: str | None = None
     recycle_after: int | None = None
+    stateful: bool = False
 
 
 class Clock(Protocol):
@@ -103,6 +106,51 @@ class Renewing(Protocol):
     """A backend that can forget what earlier calls left in the model's state; without a state it does nothing."""
 
     def renew_state(self) -> None: ...
+
+
+@runtime_checkable
+class Stateful(Protocol):
+    """A backend that carries a state from call to call: what an output gave is fed to its input in the next call."""
+
+    def carry(self, pairs: Mapping[str, str]) -> None:
+        """From now on these inputs are fed what these outputs gave; a state of the framework's own needs no pair."""
+        ...
+
+    def begin_state(self, state: Feed) -> None:
+        """What the next call is fed, by the names of the inputs of the pairs; a state of its own is made anew."""
+        ...
+
+    def advance(self, feed: Feed) -> Mapping[str, Any]:
+        """One call of these inputs with the state that it carries; returns the other outputs as numpy arrays."""
+        ...
+
+
+@dataclass(slots=True)
+class Answer:
+    """One answer under way. `chunks` gives each moment (ns) at which something came, and whether it was one token.
+
+    prompt_tokens, tokens: as they were counted by who answers, None where nobody does. finish: why it ended, known once
+    `chunks` has; `stop`, `length`, or the server's own word.
+    """
+
+    chunks: Iterator[tuple[int, bool]]
+    prompt_tokens: int | None = None
+    tokens: int | None = None
+    finish: str = ""
+
+
+class Answering(Protocol):
+    """What gives answers token by token, each with a prompt of its own by its number.
+
+    streamed: whether tokens come from elsewhere, whether or not they are waited for: a token's time then counts from
+    the arrival before it, and several answers may be under way at once.
+    words: what is to be known of it, for people.
+    """
+
+    streamed: bool
+    words: str
+
+    def answer(self, number: int) -> Answer: ...
 
 
 @runtime_checkable

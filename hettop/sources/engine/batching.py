@@ -94,7 +94,7 @@ def batch_axes(ports: Sequence[Port], asked: Mapping[str, int], *, as_it_is: boo
     port = next(port for port in wide if port.name not in found and isinstance(port.shape[0], int))
     raise HettopError(
         "input",
-        f"cannot tell which axis is the batch: {clean(port.describe())}",
+        f"cannot determine which axis is the batch: {clean(port.describe())}",
         f"name it for each input that has one: --batch-axis {clean(port.name)}=1",
     )
 

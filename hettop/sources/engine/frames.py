@@ -8,13 +8,13 @@ from __future__ import annotations
 import struct
 from array import array
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from hettop.events import PHASES
+from hettop.events import LARGEST_EXACT, PHASES
 from hettop.sources.engine.published import OutputSet, decode_outputs, encode_outputs
 
 Column = npt.NDArray[np.int64]
@@ -24,6 +24,10 @@ WINDOW = struct.Struct("<BBI")  # phase, column mask, number of samples
 SAMPLES_TAG = b"S"
 REPORT_TAG = b"R"
 OUTPUTS_TAG = b"O"
+TOKENS_TAG = b"T"
+
+TOKENS = struct.Struct("<?QQ")
+"""Before the samples of one answer: whether they are its first token, its number, and the position of the first one."""
 
 NATIVE = 1
 LATE = 2
@@ -61,7 +65,7 @@ class ReadyReport(Report, frozen=True, kw_only=True, tag="ready"):
     backend: str
     simulated: bool
     pid: int
-    load_ns: int
+    load_ns: int | None
     first_ns: int
     placed: str | None
     note: str
@@ -119,6 +123,25 @@ class UsageReport(Report, frozen=True, kw_only=True, tag="usage"):
     until_ns: int | None = None
 
 
+class AnswerReport(Report, frozen=True, kw_only=True, tag="answer"):
+    """An answer has ended. Times are on the clock of the samples; see `hettop.events.Answer`."""
+
+    answer: int
+    phase: str
+    start_ns: int
+    end_ns: int
+    chunks: int
+    several: int = 0
+    gaps_counted: bool = True
+    tokens: int | None = None
+    prompt_tokens: int | None = None
+    first_ns: int | None = None
+    late_ns: int | None = None
+    longest_ns: int | None = None
+    finish: str = ""
+    error: str = ""
+
+
 class InterruptedReport(Report, frozen=True, kw_only=True, tag="interrupted"):
     """The process was `stopped` or the machine `asleep` for about `ns` (0: not known); it has run again since."""
 
@@ -127,19 +150,33 @@ class InterruptedReport(Report, frozen=True, kw_only=True, tag="interrupted"):
 
 
 AnyReport = (
-    StateReport | ReadyReport | ErrorReport | LostReport | DoubtReport | RetireReport | UsageReport | InterruptedReport
+    AnswerReport
+    | StateReport
+    | ReadyReport
+    | ErrorReport
+    | LostReport
+    | DoubtReport
+    | RetireReport
+    | UsageReport
+    | InterruptedReport
 )
 
 
 @dataclass(frozen=True, slots=True)
 class SampleFrame:
-    """Consecutive samples of one phase: starts and latencies, and native time and lateness where there are any."""
+    """Consecutive samples of one phase: starts and latencies, and native time and lateness where there are any.
+
+    Of an answer: its number, the position of the first of these tokens, and whether it is the answer's `first_token`.
+    """
 
     phase: str
     start: Column
     latency: Column
     native: Column | None = None
     late: Column | None = None
+    first_token: bool = False
+    answer: int | None = None
+    position: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +202,12 @@ def encode_samples(
     length = WINDOW.size + sum(len(column) * column.itemsize for column in columns)
     head = HEADER.pack(SAMPLES_TAG, length) + WINDOW.pack(PHASES.index(phase), mask, len(start))
     return b"".join((head, *columns))
+
+
+def encode_tokens(samples: bytes, *, first_token: bool, answer: int, position: int) -> bytes:
+    """A frame of `encode_samples` as samples of one answer."""
+    body = TOKENS.pack(first_token, answer, position) + samples[HEADER.size :]
+    return HEADER.pack(TOKENS_TAG, len(body)) + body
 
 
 def encode_report(report: AnyReport) -> bytes:
@@ -215,6 +258,16 @@ def _decode_samples(body: bytes) -> SampleFrame:
     )
 
 
+def _decode_tokens(body: bytes) -> SampleFrame:
+    if len(body) < TOKENS.size:
+        raise BrokenStreamError("frame of tokens shorter than its header")
+    first_token, answer, position = TOKENS.unpack_from(body)
+    if max(answer, position) > LARGEST_EXACT:
+        raise BrokenStreamError(f"answer {answer}, position {position}")
+    samples = _decode_samples(body[TOKENS.size :])
+    return replace(samples, first_token=first_token, answer=answer, position=position)
+
+
 def _decode_report(body: bytes) -> AnyReport:
     try:
         return _decoder.decode(body)
@@ -235,4 +288,5 @@ _decoders: dict[bytes, Callable[[bytes], AnyFrame]] = {
     SAMPLES_TAG: _decode_samples,
     REPORT_TAG: _decode_report,
     OUTPUTS_TAG: _decode_outputs,
+    TOKENS_TAG: _decode_tokens,
 }

@@ -16,7 +16,7 @@ from typing import NamedTuple
 STOPPED, ASLEEP = "stopped", "asleep"
 MOST_SIGNALS = 4096
 LEAST_SLEEP_NS = 100_000_000
-"""Two clocks are read one after the other: less than this is no sleep."""
+"""Two clocks are read one after the other: a smaller difference does not count as sleep."""
 
 
 class Interruption(NamedTuple):
@@ -44,7 +44,7 @@ class Interruptions:
 
 
 def listen_for_continue() -> Callable[[], bool]:
-    """Handle SIGCONT from now on; what is returned tells whether there was one since it was called last.
+    """Handle SIGCONT from now on; the returned function says whether there was one since it was called last.
 
     To be called in the main thread. The signal is noted by the interpreter in whichever thread it arrives: the main
     thread, where Python runs handlers, may wait in a read for hours.
@@ -65,7 +65,7 @@ def listen_for_continue() -> Callable[[], bool]:
 
 
 def slept_ns() -> int:
-    """How long the machine has slept since it was booted, but for a constant; 0 where no clock tells."""
+    """How long the machine has slept since it was booted, but for a constant; 0 where there is no such clock."""
     if hasattr(time, "CLOCK_BOOTTIME"):  # Linux: it counts sleep, and the monotonic clock does not
         return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     if hasattr(time, "CLOCK_UPTIME_RAW"):  # macOS: the raw monotonic clock counts sleep

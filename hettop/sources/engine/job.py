@@ -30,6 +30,24 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     least_runs: int = 0
 
 
+class AnswerJob(msgspec.Struct, frozen=True, kw_only=True):
+    """Answers token by token instead of single calls: each reads a prompt of its own and gives up to `max_tokens`.
+
+    prompts: a file with a prompt a line, for a server; else prompts are seeded. `served`: the server's name of the
+    model. `concurrency`: answers under way at once. `temperature`: 0 takes the most likely token. `state`: pairs of
+    input and output by name that override those found. `remote`: whether the server may be on another host.
+    """
+
+    prompt_tokens: int = 32
+    max_tokens: int = 64
+    prompts: str | None = None
+    served: str | None = None
+    concurrency: int | None = None
+    temperature: float = 0.0
+    state: dict[str, str] = {}
+    remote: bool = False
+
+
 class EngineJob(msgspec.Struct, frozen=True, kw_only=True):
     """All that a new engine process needs to know.
 
@@ -39,6 +57,7 @@ class EngineJob(msgspec.Struct, frozen=True, kw_only=True):
     Before the warm-up it publishes what the model answers to up to `input_sets` sets of inputs; with 0 nothing.
     `unit` is set for each process by the engine. `sha256` is that of the model's file as it was read first: a unit that
     would load another file fails. None: not checked.
+    With `answers` it gives answers token by token; `warmup`, `limits` and `rate_hz` are then of answers.
     With `fresh_state` a stateful model gets a new state before each call, outside of its time, where the backend can.
     With `strict` a unit that would run only a part of the model fails.
     """
@@ -61,6 +80,7 @@ class EngineJob(msgspec.Struct, frozen=True, kw_only=True):
     backlog_bytes: int = 4 * MIB
     input_sets: int = INPUT_SETS
     fresh_state: bool = False
+    answers: AnswerJob | None = None
     strict: bool = False
 
     def inputs(self) -> InputOptions:

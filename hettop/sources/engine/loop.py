@@ -313,7 +313,7 @@ class Sampler:
     def _stopped_ns(self) -> int:
         """How long it may have been stopped: the longest time between starts and ends since the last flush.
 
-        0 if that tells nothing: before the first call, and while it pauses or waits for its turn.
+        0 where that is unknown: before the first call, and while it pauses or waits for its turn.
         """
         idle = self._reported not in ("warming", "running") or (self._state.doing is RunMode.SLOTS and not self._slot)
         window = self._publisher.window

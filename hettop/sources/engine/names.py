@@ -25,6 +25,7 @@ class BackendEntry:
 
 CORE_AI = "coreai"
 CORE_ML = "coreml"
+SERVER = "server"
 BACKENDS = {
     CORE_ML: BackendEntry(
         "hettop.sources.engine.backends.coreml:CoreMLBackend",
@@ -40,5 +41,8 @@ BACKENDS = {
     ),
     "simulated": BackendEntry(
         "hettop.sources.engine.backends.simulated:SimulatedBackend", "an Apple M2, marked SIMULATED", simulated=True
+    ),
+    SERVER: BackendEntry(
+        "hettop.sources.engine.backends.server:ServerBackend", "OpenAI-compatible, by its URL", framework="httpx"
     ),
 }

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 
 from hettop.errors import HettopError
-from hettop.events import Failure, split_row
+from hettop.events import FIRST_TOKENS, Failure, row_name, split_row
 from hettop.processes.child_process import ProcessGuard
 from hettop.processes.pipe_reader import UNREAD_BYTES, PipeReader
 from hettop.sources.engine.backend import Clock, RealClock
@@ -76,6 +76,7 @@ class Engine:
                     loads=self._loads,
                     comparisons=self._comparisons,
                     now=self._clock.now,
+                    first_tokens=None if job.answers is None else row_name(unit, FIRST_TOKENS),
                 )
                 for unit in units
             },

@@ -13,7 +13,15 @@ import numpy as np
 
 from hettop import events
 from hettop.events import NO_LOAD, WINDOW_LIMIT, Samples
-from hettop.sources.engine.frames import BrokenStreamError, Column, ReadyReport, SampleFrame, StateReport, UsageReport
+from hettop.sources.engine.frames import (
+    AnswerReport,
+    BrokenStreamError,
+    Column,
+    ReadyReport,
+    SampleFrame,
+    StateReport,
+    UsageReport,
+)
 from hettop.sources.engine.handover import WorkerHandover
 from hettop.text import clean
 from hettop.units import NS_PER_MS
@@ -240,4 +248,33 @@ def to_events(
                 lat_ns=frame.latency[piece],
                 native_ns=None if frame.native is None else frame.native[piece],
                 late_ns=None if frame.late is None else frame.late[piece],
+                answer=frame.answer,
+                position=None if frame.position is None else frame.position + begin,
             )
+
+
+def answer_event(unit: str, report: AnswerReport, *, origin_ns: int, loads: LoadHistory) -> events.Answer:
+    """The event of an answer, with `t` still 0. Raises BrokenStreamError for times that cannot be right."""
+    start, end = report.start_ns - origin_ns, report.end_ns - origin_ns
+    if not 0 <= start <= end <= events.LARGEST_EXACT or not 0 <= (report.first_ns or 0) <= end - start:
+        raise BrokenStreamError(f"an answer from {start} to {end} ns")
+    ((_, condition, confirmed),) = loads.split(np.array([report.start_ns]))
+    return events.Answer(
+        t=0,
+        unit=unit,
+        condition=condition,
+        phase="transition" if report.phase == "steady" and not confirmed else report.phase,
+        answer=report.answer,
+        t0=start,
+        end_ns=end,
+        chunks=report.chunks,
+        several=report.several,
+        gaps_counted=report.gaps_counted,
+        tokens=report.tokens,
+        prompt_tokens=report.prompt_tokens,
+        first_ns=report.first_ns,
+        late_ns=report.late_ns,
+        longest_ns=report.longest_ns,
+        finish=clean(report.finish),
+        error=clean(report.error, events.TEXT_LIMIT) or None,
+    )

@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from signal import SIGKILL
 
+import msgspec
+
 from hettop import events
 from hettop.processes.child_log import sentences
 from hettop.processes.child_process import ChildExit
 from hettop.sources.engine.child import Child
 from hettop.sources.engine.frames import (
+    AnswerReport,
     AnyFrame,
     BrokenStreamError,
     DoubtReport,
@@ -29,14 +32,33 @@ from hettop.sources.engine.frames import (
 from hettop.sources.engine.handover import TOO_MANY, MemoryWatch, WorkerHandover
 from hettop.sources.engine.job import AnyCommand, Limits, Retire, SetLimits, Stop
 from hettop.sources.engine.outputs import Comparisons
-from hettop.sources.engine.unit_events import Doubts, LoadHistory, SampleEvents, ready_event, state_event, usage_events
+from hettop.sources.engine.schedule import BLOCK_SAMPLES
+from hettop.sources.engine.unit_events import (
+    Doubts,
+    LoadHistory,
+    SampleEvents,
+    answer_event,
+    ready_event,
+    state_event,
+    usage_events,
+)
 from hettop.sources.engine.watchdog import Timeouts, Watchdog
 from hettop.text import clean
 from hettop.units import NS_PER_S
 
 EngineEvent = (
-    events.Engine | events.Samples | events.Dropped | events.Interrupted | events.Usage | events.Plan | events.Outputs
+    events.Answer
+    | events.Engine
+    | events.Samples
+    | events.Dropped
+    | events.Interrupted
+    | events.Usage
+    | events.Plan
+    | events.Outputs
 )
+
+ANSWERS_PER_BLOCK = 5
+"""In turns: the first one settles the unit, as a single call does for others."""
 
 LOST = "the reader of the samples was too slow"
 
@@ -60,7 +82,9 @@ class UnitProcess:
         loads: LoadHistory,
         comparisons: Comparisons,
         now: Callable[[], int],
+        first_tokens: str | None = None,
     ) -> None:
+        """`first_tokens`: the row of the first tokens of its answers, where it gives any; limits are then of these."""
         self.unit = unit
         self.outbox: list[EngineEvent] = []
         self.state: str | None = None
@@ -72,9 +96,18 @@ class UnitProcess:
         self._comparisons = comparisons
         self._watchdog = Watchdog(timeouts)
         self._origin_ns = origin_ns
+        self._loads = loads
         self._samples = SampleEvents(unit, origin_ns=origin_ns, loads=loads, now=now)
+        self._first_tokens = first_tokens
+        self._counted = (
+            self._samples
+            if first_tokens is None
+            else SampleEvents(first_tokens, origin_ns=origin_ns, loads=loads, now=now)
+        )
+        """The samples that the limits are of: all, or the first tokens of answers."""
         self._handover = WorkerHandover()
         self._memory = MemoryWatch()
+        self._answer_ns = 0
         self._doubts = Doubts()
         self._warnings: dict[str, str] = {}
         self._dying: list[Child] = []
@@ -120,7 +153,9 @@ class UnitProcess:
         return self._memory.last_mb if self.child is not None else 0.0
 
     def usual_ns(self) -> int | None:
-        """P90 of the latest latencies, None when there are none yet."""
+        """P90 of the latest latencies, None when there are none yet; of answers, so much that a block holds several."""
+        if self._first_tokens is not None:
+            return self._answer_ns * ANSWERS_PER_BLOCK // BLOCK_SAMPLES or None
         return self._samples.usual_ns()
 
     def start(self, spawn: Spawn) -> None:
@@ -134,7 +169,8 @@ class UnitProcess:
         self.done = False
         self._watchdog.silent_ns = 0
         self._samples.interrupted()
-        limits = self._handover.limits(self._limits, self._samples.steady)
+        self._counted.interrupted()
+        limits = self._handover.limits(self._limits, self._counted.steady)
         self._runs_asked = limits.runs or 0
         try:
             self.child = spawn(self.unit, limits, self._handover.recycled)
@@ -236,10 +272,15 @@ class UnitProcess:
 
     # -- what the process says ----------------------------------------------------------------------------------
 
-    def _receive_frame(self, frame: AnyFrame) -> None:
+    def _receive_frame(self, frame: AnyFrame) -> None:  # noqa: PLR0912 - a case for each kind of frame
         match frame:
+            case SampleFrame(first_token=True):
+                self.outbox += self._counted.take(frame)
             case SampleFrame():
                 self.outbox += self._samples.take(frame)
+            case AnswerReport():
+                self.outbox.append(answer_event(self.unit, frame, origin_ns=self._origin_ns, loads=self._loads))
+                self._answer_ns = max(frame.end_ns - frame.start_ns, self._answer_ns // 2)
             case OutputsFrame():
                 self.outbox += self._comparisons.add(self.unit, frame)
             case StateReport():
@@ -250,12 +291,14 @@ class UnitProcess:
                 self._reported = frame  # reported once its log is complete
             case LostReport(n=n):
                 self._samples.interrupted()
+                self._counted.interrupted()
                 self.outbox.append(events.Dropped(t=0, n=n, why=LOST, unit=self.unit))
             case DoubtReport(n=n):
                 if self._doubts.add(n):
                     self._tell_note(counted=False)
             case InterruptedReport(why=why, ns=ns):
                 self._samples.interrupted()
+                self._counted.interrupted()
                 self.outbox.append(events.Interrupted(t=0, unit=self.unit, why=why, ns=min(ns, events.LARGEST_EXACT)))
             case RetireReport():
                 self._handover.retired(frame)
@@ -291,7 +334,7 @@ class UnitProcess:
 
     def _lacks_samples(self) -> bool:
         """Asks for more when some samples that the process counted were not steady (the load changed) or got lost."""
-        lacking = self._handover.lacking(self._samples.steady)
+        lacking = self._handover.lacking(self._counted.steady)
         if not lacking:
             return False
         self._runs_asked += lacking
@@ -301,6 +344,12 @@ class UnitProcess:
     def _enter(self, event: events.Engine) -> None:
         self.state = event.state
         self.outbox.append(event)
+        if self._first_tokens is not None:  # the row shares the process
+            self.outbox.append(
+                msgspec.structs.replace(
+                    event, unit=self._first_tokens, load_ns=None, first_ns=None, note=None, pid=None, inputs=[]
+                )
+            )
 
     # -- its end ------------------------------------------------------------------------------------------------
 

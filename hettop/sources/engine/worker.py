@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from hettop.errors import HettopError
 from hettop.models.content import check_unchanged
@@ -22,7 +22,17 @@ from hettop.processes.framework_errors import named_reason
 from hettop.processes.qos import frozen_collector, set_worker_qos
 from hettop.processes.serve import begin_child
 from hettop.sources.engine import job as jobs
-from hettop.sources.engine.backend import Backend, Loaded, LoadOptions, RealClock, Renewing, split_unit
+from hettop.sources.engine.answers import AnswerLoop
+from hettop.sources.engine.backend import (
+    Answering,
+    Backend,
+    Loaded,
+    LoadOptions,
+    RealClock,
+    Renewing,
+    Stateful,
+    split_unit,
+)
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.frames import ErrorReport, ReadyReport, StateReport, encode_outputs_frame, encode_report
 from hettop.sources.engine.interruptions import Interruptions, listen_for_continue, slept_ns
@@ -125,11 +135,28 @@ def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter, inter
             threads, job.function, partial(_tell, writer), job.hints, fresh_state=job.fresh_state, strict=job.strict
         )
         loaded = _load(backend, job, name, options)
-        feed = backend.make_inputs(loaded.inputs, job.inputs())
+        feed = {} if job.answers is not None else backend.make_inputs(loaded.inputs, job.inputs())
+        answering = None if job.answers is None else _answering(backend, loaded, job, job.answers)
     except HettopError:
         raise
     except Exception as error:
         raise HettopError("load", named_reason(error)) from error
+    if answering is not None and job.answers is not None:
+        loop = AnswerLoop(
+            answering,
+            backend.clock,
+            writer,
+            state,
+            warmup=job.warmup,
+            rate_hz=job.rate_hz,
+            concurrency=job.answers.concurrency or 1,
+            threads=answering.streamed,
+            read_usage=UsageMeter().read,
+            peak_memory_mb=peak_memory_mb,
+        )
+        described = replace(loaded, note="; ".join(filter(None, (loaded.note, answering.words))))
+        _give_answers(loop, writer, lambda first_ns: _ready(backend, described, feed, job, first_ns=first_ns, qos=qos))
+        return
     sampler = Sampler(
         backend,
         feed,
@@ -166,10 +193,35 @@ def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter, inter
             sampler.flush()  # what was measured before a failing call is kept
 
 
+def _answering(backend: Backend, loaded: Loaded, job: jobs.EngineJob, answers: jobs.AnswerJob) -> Answering:
+    """What gives the answers. Raises HettopError (`usage`, `input`) for a model that gives none token by token."""
+    if hasattr(backend, "answering"):
+        return cast(Answering, backend.answering(answers, job.inputs()))
+    if not isinstance(backend, Stateful):
+        raise HettopError(
+            "usage", f"backend {backend.name} gives no answers token by token", "use onnxruntime or coreml"
+        )
+    from hettop.models.decoding import find_roles
+    from hettop.sources.engine.decoder import Decoder
+
+    roles = find_roles(loaded.inputs, loaded.outputs, answers.state, stateful=loaded.stateful)
+    return Decoder(backend, roles, answers, job.inputs(), backend.clock.now)
+
+
+def _give_answers(loop: AnswerLoop, writer: FrameWriter, ready: Callable[[int], ReadyReport]) -> None:
+    with frozen_collector():
+        try:
+            writer.post(encode_report(ready(loop.first_answer())))
+            writer.flush()
+            loop.run()
+        finally:
+            loop.flush()
+
+
 def _ready(
     backend: Backend, loaded: Loaded, feed: Feed, job: jobs.EngineJob, *, first_ns: int, qos: str | None
 ) -> ReadyReport:
-    chosen = chosen_axes(loaded.inputs, feed, job.inputs())
+    chosen = "" if job.answers is not None else chosen_axes(loaded.inputs, feed, job.inputs())
     return ReadyReport(
         backend=backend.name,
         simulated=backend.simulated,

@@ -156,8 +156,8 @@ def copy_to(folder: Path, stem: str, variants: Sequence[Variant], *, force: bool
 
 
 def file_stem(model: ResolvedModel) -> str:
-    """How the names of files begin that are made of a model."""
-    return Path(model.name).stem.replace(":", "-")
+    """How the names of files begin that are made of a model: a network's dot (`squeezenet1.1`) begins no suffix."""
+    return model.name.replace(":", "-") if model.path is None else Path(model.name).stem
 
 
 def size_of(path: Path) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hettop.tui.screens.answers import AnswersScreen
 from hettop.tui.screens.load import LoadScreen
 from hettop.tui.screens.page_screen import PageScreen
 from hettop.tui.screens.spikes import SpikesScreen
@@ -13,4 +14,5 @@ SCREENS: dict[str, type[PageScreen]] = {
     "verdict": VerdictScreen,
     "spikes": SpikesScreen,
     "studies": StudiesScreen,
+    "tokens": AnswersScreen,
 }

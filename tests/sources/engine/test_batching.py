@@ -100,7 +100,7 @@ def test_a_name_that_all_inputs_share_is_the_batch() -> None:
 
 def test_where_no_name_tells_the_user_is_asked() -> None:
     ports = [Port("input", "float32", (None, None)), Port("state", "float32", (2, None, 128))]
-    with pytest.raises(HettopError, match="cannot tell which axis is the batch: state") as refused:
+    with pytest.raises(HettopError, match="cannot determine which axis is the batch: state") as refused:
         scaled(ports, {}, Scale(batch=4))
     assert "--batch-axis state=1" in refused.value.hint
     assert scaled(ports, {}, Scale(batch=4), {"state": 1}) == {"input": (4, 1), "state": (2, 4, 128)}

@@ -26,7 +26,8 @@ def frame(start: list[int], latency: list[int], phase: str = "steady", **columns
         phase,
         np.array(start, dtype=np.int64),
         np.array(latency, dtype=np.int64),
-        **{name: np.array(column, dtype=np.int64) for name, column in columns.items()},
+        native=np.array(columns["native"], dtype=np.int64) if "native" in columns else None,
+        late=np.array(columns["late"], dtype=np.int64) if "late" in columns else None,
     )
 
 

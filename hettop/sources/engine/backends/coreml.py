@@ -7,6 +7,7 @@ coremltools is imported when a model is loaded, in the engine process alone.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -42,6 +43,9 @@ STATE_NOTE = "its state is created once when loading and kept between calls"
 FRESH_STATE_NOTE = "its state is created before each call, outside the measured time"
 NO_NEURAL_ENGINE_NOTE = "Core ML has no Neural Engine here"
 
+STEPS_KEPT = 1000
+"""Core ML reads inputs on a thread of its own, up to a second after a call; a step takes no less than 1 ms."""
+
 IMAGE_CALLS = 800
 """A process was seen to run out of the surfaces that image outputs lie in after about 1,000 predictions."""
 
@@ -76,6 +80,9 @@ class CoreMLBackend:
         self._inputs: tuple[Port, ...] = ()
         self._last: Mapping[str, Any] = {}
         self._kept: list[NativeFeed] = []
+        self._steps: deque[NativeFeed] = deque(maxlen=STEPS_KEPT)
+        self._pairs: dict[str, str] = {}
+        self._carried: Feed = {}
         self.native_ns: Callable[[], int | None] = _no_time
 
     def units(self) -> dict[str, str | None]:
@@ -125,6 +132,7 @@ class CoreMLBackend:
             compilation.cached,
             str(compilation.path),
             IMAGE_CALLS if any(port.kind == "image" for port in ports.outputs) else None,
+            ports.stateful,
         )
 
     def make_inputs(self, ports: Sequence[Port], options: InputOptions) -> Feed:
@@ -153,6 +161,25 @@ class CoreMLBackend:
         """A state as new, for a model that has one; what the calls before left is forgotten. Raises HettopError."""
         if self._make_state is not None:
             self._state = self._make_state()
+
+    def carry(self, pairs: Mapping[str, str]) -> None:
+        """Core ML carries its own state; beside it, feed these inputs what these outputs gave in the call before."""
+        self._pairs = dict(pairs)
+
+    def begin_state(self, state: Feed) -> None:
+        """A state as new, and what the inputs of pairs are fed in the next call."""
+        self.renew_state()
+        self._carried = dict(state)
+
+    def advance(self, feed: Feed) -> Mapping[str, Any]:
+        """One call with the state that it carries."""
+        self._steps.append(NativeFeed({**feed, **self._carried}, self._inputs))
+        self.predict(self._steps[-1])
+        outputs = self.outputs()
+        self._carried = {
+            name: outputs[output].astype(self._carried[name].dtype) for name, output in self._pairs.items()
+        }
+        return outputs
 
     def outputs(self) -> Mapping[str, Any]:
         return {name: output_array(value) for name, value in self._last.items()}

@@ -58,7 +58,11 @@ NOT_HERE = "ONNX Runtime has only its CPU engine here; needs Core ML on a Mac"
 SCRATCH = "hettop-onnx-"
 """How the names of the scratch folders of engine processes begin."""
 
-STATE_NOTE = "its state is zero at each call"
+STATE_NOTE = "its state is created once when loading and kept between calls"
+FRESH_STATE_NOTE = "its state is created before each call, outside the measured time"
+
+AFTER_CALL = "/after"
+"""How a translation names the output that holds a state after a call."""
 
 DTYPES = {
     "float": "float32",
@@ -116,6 +120,12 @@ class OnnxRuntimeBackend:
         self._inputs: tuple[Port, ...] = ()
         self._outputs: list[str] = []
         self._last: list[Any] = []
+        self._session: Any = None
+        self._runtime: Any = None
+        self._pairs: dict[str, str] = {}
+        self._state: dict[str, Any] = {}
+        self._states: tuple[Port, ...] = ()
+        """Inputs that carry the state of a translated model, which Core ML would carry itself."""
         self._kept = contextlib.ExitStack()  # until this process ends
 
     def units(self) -> dict[str, str | None]:
@@ -139,8 +149,8 @@ class OnnxRuntimeBackend:
         """
         threads = self._threads(unit, options)
         path = model_file(model, self._cache)
-        source = _source(path, options.function, self._cache)
-        runtime = self._find_runtime()
+        source = _source(path, options.function, self._cache, fresh_state=options.fresh_state)
+        runtime = self._runtime = self._find_runtime()
         runtime.set_default_logger_severity(FATAL)  # for what belongs to no session, such as its threads
         self._run = _nothing_loaded
         provider = provider_of(unit)
@@ -230,10 +240,53 @@ class OnnxRuntimeBackend:
         """Runs this session from now on; returns its outputs."""
         self._inputs = tuple(source.described(_input_port(node, path)) for node in session.get_inputs())
         outputs = tuple(_port(node) for node in session.get_outputs())
-        self._outputs = [port.name for port in outputs]
+        self._outputs, self._session = [port.name for port in outputs], session
         as_they_are = any(port.dtype == NO_NUMPY_TYPE for port in outputs)
         self._run = _OrtValues(runtime, session).run if as_they_are else session.run
+        names = set(self._outputs)
+        self._states = tuple(
+            port for port in self._inputs if port.kind == "state" and f"{port.name}{AFTER_CALL}" in names
+        )
+        if self._states:
+            self._run = self._run_on
+            self.renew_state()
         return outputs
+
+    # -- state --------------------------------------------------------------------------------------------------
+
+    def renew_state(self) -> None:
+        """Zeros, for a translated model that has a state; what the calls before left is forgotten."""
+        if self._states:
+            self.carry({port.name: f"{port.name}{AFTER_CALL}" for port in self._states})
+            self.begin_state(make_inputs(self._states, InputOptions()))
+
+    def carry(self, pairs: Mapping[str, str]) -> None:
+        """Feed these inputs, from the next call on, what these outputs gave in the call before."""
+        self._pairs = dict(pairs)
+
+    def begin_state(self, state: Feed) -> None:
+        """What the next call is fed."""
+        self._state = {name: self._value(array) for name, array in state.items()}
+
+    def advance(self, feed: Feed) -> Mapping[str, Any]:
+        """One call with the state that it carries, which stays the framework's own value and is not copied."""
+        found = self._step(feed)
+        kept = set(self._pairs.values())
+        return {name: value.numpy() for name, value in found.items() if name not in kept}
+
+    def _step(self, feed: Feed) -> dict[str, Any]:
+        fed = {name: self._value(array) for name, array in feed.items() if name not in self._pairs}
+        values = self._session.run_with_ort_values(self._outputs, {**fed, **self._state})
+        found = dict(zip(self._outputs, values, strict=True))
+        self._state = {name: found[output] for name, output in self._pairs.items()}
+        return found
+
+    def _run_on(self, _outputs: list[str], feed: Feed) -> list[Any]:
+        """As `run` of a session, with the state that it carries in place of that in the feed."""
+        return [value.numpy() for value in self._step(feed).values()]
+
+    def _value(self, array: Any) -> Any:
+        return self._runtime.OrtValue.ortvalue_from_numpy(array)
 
     def _threads(self, unit: str, options: LoadOptions) -> int | None:
         """The number of threads asked for, None for the framework's own; the unit is one that can run here."""
@@ -315,6 +368,7 @@ class _Source:
     file: Path
     ports: Mapping[str, Described] = field(default_factory=dict)
     translated: bool = False
+    fresh_state: bool = False
 
     def described(self, port: Port) -> Port:
         found = self.ports.get(port.name)
@@ -326,10 +380,10 @@ class _Source:
             return ()
         states = any(port.kind == "state" for port in self.ports.values())
         remarks = session.get_modelmeta().custom_metadata_map.get(NOTES_KEY, "").splitlines()
-        return (translated, *([STATE_NOTE] if states else []), *remarks)
+        return (translated, *([FRESH_STATE_NOTE if self.fresh_state else STATE_NOTE] if states else []), *remarks)
 
 
-def _source(path: Path, function: str | None, cache: ModelCache) -> _Source:
+def _source(path: Path, function: str | None, cache: ModelCache, *, fresh_state: bool) -> _Source:
     if not is_core_ml(path):
         if function is not None:
             raise HettopError(
@@ -340,7 +394,7 @@ def _source(path: Path, function: str | None, cache: ModelCache) -> _Source:
 
     ports = open_package(path).function(function)
     file = translated_file(path, function, cache)
-    return _Source(file, {port.name: port for port in (*ports.inputs, *ports.states)}, translated=True)
+    return _Source(file, {port.name: port for port in (*ports.inputs, *ports.states)}, True, fresh_state)
 
 
 def _nothing_loaded(_outputs: list[str], _feed: Feed) -> list[Any]:

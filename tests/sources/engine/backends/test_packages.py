@@ -151,18 +151,28 @@ def test_enumerated_shapes_run_and_no_other(tmp_path: Path) -> None:
     assert "one of [1,3,8,8] [1,3,16,8]" in caught.value.hint
 
 
-def test_a_state_is_zeros_at_each_call_and_that_is_said(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_state_is_carried_from_call_to_call_unless_it_is_renewed(tmp_path: Path, fresh: bool) -> None:
     def build(x: Any, memory: Any) -> Any:
         value = mb.add(x=mb.read_state(input=memory), y=x)
         mb.coreml_update_state(state=memory, value=value)
         return mb.identity(x=value, name="y")
 
     specs = {"x": spec((4,), np.float16), "memory": mb.StateTensorSpec((4,), dtype=types.fp16)}
-    backend, loaded = load(saved(tmp_path / "m.mlpackage", build, specs), tmp_path)
-    assert "its state is zero at each call" in loaded.note
-    feed = backend.make_inputs(loaded.inputs, InputOptions())
-    assert feed["memory"].tolist() == [0, 0, 0, 0]
-    backend.predict(feed)
+    backend = new_backend(tmp_path)
+    path = saved(tmp_path / "m.mlpackage", build, specs)
+    loaded = backend.load(str(path), "CPU_ONLY", LoadOptions(fresh_state=fresh))
+    kept = "created before each call" if fresh else "created once when loading and kept between calls"
+    assert kept in loaded.note
+    feed = backend.make_inputs(loaded.inputs, InputOptions(values={"x": "2"}))
+    sums = []
+    for _ in range(4):
+        if fresh:
+            backend.renew_state()
+        backend.predict(feed)
+        sums.append(backend.outputs()["y"].tolist()[0])
+    assert sums == ([2, 2, 2, 2] if fresh else [2, 4, 6, 8])
+    assert feed["memory"].tolist() == [0, 0, 0, 0], "inputs are left alone"
 
 
 def test_a_function_is_run_by_its_name(tmp_path: Path) -> None:

@@ -1,0 +1,239 @@
+"""Asks an OpenAI-compatible server for answers, and takes the time of each chunk that it streams.
+
+Where the model runs, and on what, is the server's business; httpx is imported when a model is loaded.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hettop.compute_units import CORE_ML_UNITS
+from hettop.errors import HettopError
+from hettop.models.ports import Feed, InputOptions, Port
+from hettop.models.served import check_address
+from hettop.sources.engine.backend import Answer, Clock, Loaded, LoadOptions
+from hettop.sources.engine.job import AnswerJob
+from hettop.sources.engine.token_stream import EventReader, error_words
+from hettop.text import clean
+from hettop.units import NS_PER_S
+
+UNIT = "SERVER"
+NOT_ASKED = "the server decides what runs its model"
+KEY = "HETTOP_API_KEY"
+"""The variable of the environment whose value is sent as a bearer token; it is printed and recorded nowhere."""
+
+CONNECT_S, SILENT_S = 10.0, 120.0
+"""How long a connection may take, and how long an answer may stay silent."""
+
+WITHOUT_TOKEN_NS = 300 * NS_PER_S
+"""A stream that is alive, but brings no token for so long, is given up."""
+
+BEYOND = 16
+"""An answer may exceed the number of tokens asked for by so many chunks; then it is taken for one that never ends."""
+
+TOGETHER_NS = 300_000
+"""Chunks closer than this were there together: queued ones are handed out as fast as the client reads, which takes up
+to 0.26 ms (P99). A model that gives 3,000 tokens per second to one reader looks the same."""
+
+LONGEST_ERROR = 4096
+WORDS = (
+    "time year people way day man thing woman life child world school state family student group country problem hand "
+    "part place case week company system program question work number night point home water room mother area money "
+    "story fact month lot right study book eye job word business issue side kind head house service friend father "
+    "power hour game line end member law car city community name"
+)
+"""Common words, most of which are one token in common vocabularies; prompts are drawn from them."""
+
+
+def _import_httpx() -> Any:
+    try:
+        return importlib.import_module("httpx")
+    except ImportError as error:
+        raise HettopError("missing", "asking a server needs httpx", "pip install 'hettop[http]'") from error
+
+
+class ServerBackend:
+    """One server and one of its models. `find_httpx` imports the client, in the engine process."""
+
+    name = "server"
+    simulated = False
+    has_native = False
+
+    def __init__(self, clock: Clock, find_httpx: Callable[[], Any] = _import_httpx) -> None:
+        self.clock = clock
+        self._find_httpx = find_httpx
+        self._httpx: Any = None
+        self._client: Any = None
+        self._address = ""
+
+    def units(self) -> dict[str, str | None]:
+        return {**dict.fromkeys(CORE_ML_UNITS, NOT_ASKED), UNIT: None}
+
+    def load(self, model: str, unit: str, options: LoadOptions) -> Loaded:
+        """Opens a client for the address; no model is loaded by that. Raises HettopError: `missing`, `usage`."""
+        if unit != UNIT or options.threads is not None:
+            raise HettopError("unsupported-unit", f"{clean(unit)}: {NOT_ASKED}", f"use {UNIT}")
+        self._httpx = self._find_httpx()
+        key = os.environ.get(KEY)
+        self._client = self._httpx.Client(
+            headers={"Accept-Encoding": "identity", **({} if not key else {"Authorization": f"Bearer {key}"})},
+            timeout=self._httpx.Timeout(SILENT_S, connect=CONNECT_S),
+            follow_redirects=False,  # another address was not named
+            trust_env=False,
+            limits=self._httpx.Limits(max_connections=None, max_keepalive_connections=None),
+        )
+        self._address = model.rstrip("/")
+        return Loaded(unit, None, None, (), ())
+
+    def answering(self, job: AnswerJob, inputs: InputOptions) -> ServerAnswers:
+        """Raises HettopError: `usage` for an address on another machine, `missing` for one where nothing answers."""
+        check_address(self._address, remote=job.remote)
+        return ServerAnswers(self._client, self._address, job, httpx=self._httpx, seed=inputs.seed, now=self.clock.now)
+
+    def make_inputs(self, ports: Sequence[Port], options: InputOptions) -> Feed:  # noqa: ARG002 (has no inputs)
+        return {}
+
+    def predict(self, feed: Feed) -> None:  # noqa: ARG002 (gives answers only)
+        raise HettopError("predict", "a server gives answers token by token, not single calls")
+
+    def outputs(self) -> Mapping[str, Any]:
+        return {}
+
+    def native_ns(self) -> int | None:
+        return None
+
+    def told_load(self, condition: str) -> None:
+        pass
+
+
+class ServerAnswers:
+    """Asks for one answer after another; several threads may do so at once."""
+
+    streamed = True
+
+    def __init__(
+        self, client: Any, address: str, job: AnswerJob, *, httpx: Any, seed: int, now: Callable[[], int]
+    ) -> None:
+        self._client, self._httpx, self._address = client, httpx, address
+        self._job, self._seed, self._now = job, seed, now
+        self._prompts = None if job.prompts is None else read_prompts(Path(job.prompts))
+        self._model = job.served or self._first_model()
+        self.words = f"model {clean(self._model, 80)}, streamed over HTTP"
+
+    def answer(self, number: int) -> Answer:
+        answer = Answer(iter(()))
+        answer.chunks = self._chunks(number, answer)
+        return answer
+
+    def prompt(self, number: int) -> str:
+        """A line of the file, one after another, or words by the seed: each prompt begins with others than the last,
+        so that no server has read its beginning before."""
+        if self._prompts is not None:
+            return self._prompts[number % len(self._prompts)]
+        rng = np.random.default_rng([self._seed, number])
+        words = WORDS.split()
+        return " ".join(words[at] for at in rng.integers(0, len(words), self._job.prompt_tokens))
+
+    def _chunks(self, number: int, answer: Answer) -> Iterator[tuple[int, bool]]:
+        try:
+            with self._client.stream("POST", f"{self._address}/chat/completions", json=self._request(number)) as found:
+                if found.status_code != self._httpx.codes.OK:
+                    raise self._refused(found)
+                yield from self._read(found.iter_raw(), answer)
+        except self._httpx.TimeoutException as error:
+            raise HettopError("predict", f"the server was silent for {SILENT_S:.0f} s") from error
+        except self._httpx.HTTPError as error:
+            raise HettopError(
+                "predict", f"connection lost: {clean(str(error) or type(error).__name__, 120)}"
+            ) from error
+
+    def _read(self, pieces: Iterator[bytes], answer: Answer) -> Iterator[tuple[int, bool]]:
+        """Arrival, and whether it is one token with a gap of its own, of each chunk with text."""
+        reader, count, last_token, previous = EventReader(), 0, self._now(), 0
+        for piece in pieces:
+            moment = self._now()
+            came_with = count > 0 and moment - previous < TOGETHER_NS
+            for chunk in reader.feed(piece):
+                answer.tokens = answer.tokens if chunk.tokens is None else chunk.tokens
+                answer.prompt_tokens = answer.prompt_tokens if chunk.prompt_tokens is None else chunk.prompt_tokens
+                answer.finish = chunk.finish or answer.finish
+                if chunk.done:
+                    answer.finish = answer.finish or "stop"
+                    return
+                if chunk.text:
+                    count += 1
+                    last_token = moment
+                    yield moment, not (chunk.several or came_with)
+                    came_with, previous = True, moment
+            if count > self._job.max_tokens + BEYOND:
+                raise HettopError(
+                    "predict", f"the answer does not end: {count} chunks for {self._job.max_tokens} tokens"
+                )
+            if moment - last_token > WITHOUT_TOKEN_NS:
+                raise HettopError("predict", f"no token for {WITHOUT_TOKEN_NS // NS_PER_S} s")
+        if reader.torn or not answer.finish:
+            raise HettopError("predict", "the server closed the connection before the answer's end")
+
+    def _request(self, number: int) -> dict[str, Any]:
+        return {
+            "model": self._model,
+            "messages": [{"role": "user", "content": self.prompt(number)}],
+            "max_tokens": self._job.max_tokens,
+            "temperature": self._job.temperature,
+            "seed": self._seed + number,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+
+    def _refused(self, response: Any) -> HettopError:
+        body = b""
+        for piece in response.iter_raw():
+            body += piece
+            if len(body) > LONGEST_ERROR:
+                break
+        return HettopError("predict", f"HTTP {response.status_code}: {_words(body)}")
+
+    def _first_model(self) -> str:
+        """The first that the server lists. Raises HettopError (`missing`)."""
+        hint = "start the server, or check the address; name the model with --model NAME"
+        try:
+            found = self._client.get(f"{self._address}/models")
+        except self._httpx.HTTPError as error:
+            raise HettopError(
+                "missing", f"no server answers at {clean(self._address, 80)}: {clean(str(error), 80)}", hint
+            ) from error
+        try:
+            return str(found.json()["data"][0]["id"])
+        except (ValueError, LookupError, TypeError) as error:
+            raise HettopError("missing", f"the server lists no model (HTTP {found.status_code})", hint) from error
+
+
+def read_prompts(path: Path) -> list[str]:
+    """The lines of a file that are not empty. Raises HettopError (`missing`, `io`, `usage`)."""
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except FileNotFoundError as error:
+        raise HettopError("missing", f"file not found: --prompts {clean(str(path), 80)}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise HettopError("io", f"cannot read --prompts {clean(str(path), 80)}: {clean(str(error), 80)}") from error
+    prompts = [line.strip() for line in lines if line.strip()]
+    if not prompts:
+        raise HettopError("usage", f"no prompts in {clean(str(path), 80)}", "write one prompt per line")
+    return prompts
+
+
+def _words(body: bytes) -> str:
+    """What a refusal says, from its JSON if it is some."""
+    text = body[:LONGEST_ERROR].decode("utf-8", "replace")
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return clean(text, 120) or "no reason given"
+    return error_words(document) if isinstance(document, dict) else clean(text, 120)

@@ -1,0 +1,80 @@
+"""Bytes of a streamed answer, cut anywhere."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hettop.errors import HettopError
+from hettop.sources.engine.token_stream import EventReader, StreamChunk, read_chunk
+from tests.sources.engine.scripted_server import chunk, event
+
+STREAM = (
+    event({"choices": [{"delta": {"role": "assistant", "content": ""}}]})
+    + b": a comment\n\n"
+    + chunk("Hé")
+    + chunk(" wörld")
+    + event({"choices": [{"delta": {}, "finish_reason": "stop"}]})
+    + event({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}})
+    + b"data: [DONE]\n\n"
+)
+READ = [
+    StreamChunk(),
+    StreamChunk(text="Hé"),
+    StreamChunk(text=" wörld"),
+    StreamChunk(finish="stop"),
+    StreamChunk(prompt_tokens=9, tokens=2),
+    StreamChunk(done=True),
+]
+
+
+@given(st.lists(st.integers(0, len(STREAM)), max_size=12), st.booleans())
+def test_events_do_not_depend_on_where_the_bytes_were_cut(cuts: list[int], with_returns: bool) -> None:
+    reader, found, bounds = EventReader(), [], [0, *sorted(cuts), len(STREAM)]
+    for begin, end in pairwise(bounds):
+        found += list(reader.feed(STREAM[begin:end]))
+    assert found == READ
+    assert not reader.torn
+    if with_returns:
+        assert list(EventReader().feed(STREAM.replace(b"\n", b"\r\n"))) == READ
+
+
+def test_an_event_that_has_begun_is_torn() -> None:
+    reader = EventReader()
+    assert list(reader.feed(chunk("a")[:-3])) == []
+    assert reader.torn
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "nonsense", '{"choices": [7]}', "[" * 100_000])
+def test_a_malformed_chunk_is_an_error(text: str) -> None:
+    with pytest.raises(HettopError, match="malformed chunk"):
+        read_chunk(text.encode())
+
+
+def test_an_endless_line_is_an_error() -> None:
+    with pytest.raises(HettopError, match="a line without an end"):
+        list(EventReader().feed(b"data: " + b"x" * (2 << 20)))
+
+
+def test_an_error_of_the_server_is_passed_on() -> None:
+    with pytest.raises(HettopError, match="reports an error: out of memory"):
+        read_chunk(json.dumps({"error": {"message": "out of memory"}}).encode())
+
+
+@pytest.mark.parametrize(
+    ("choice", "several"),
+    [
+        ({"delta": {"content": " hello"}}, False),
+        ({"delta": {"content": " hello world"}}, True),
+        ({"delta": {"reasoning_content": "so it is"}}, True),
+        ({"text": "a b"}, True),
+        ({"delta": {"content": "ab cd"}, "logprobs": {"content": [{"token": "ab cd"}]}}, False),
+        ({"delta": {"content": "abcd"}, "logprobs": {"content": [{"token": "ab"}, {"token": "cd"}]}}, True),
+    ],
+)
+def test_several_tokens_show_by_words_or_log_probabilities(choice: object, several: bool) -> None:
+    assert read_chunk(json.dumps({"choices": [choice]}).encode()).several is several
