@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hettop.compute_units import is_reference_unit
 from hettop.events import OutputDifference, Outputs, Plan
 from hettop.format import UNKNOWN, milliseconds, significant
 from hettop.session.beside import sentence
@@ -189,7 +190,6 @@ def density(condition: Condition | None, low: float, high: float, columns: int) 
 
 
 SAME_TOP1 = 1.0
-REFERENCE = "CPU_ONLY"
 _SECONDS_FROM_MS = 10_000
 CLEAR_DIFFERENCE = 0.05
 """Relative to the reference's largest value. FP16 changes values by thousandths; this has another cause."""
@@ -226,7 +226,7 @@ def is_usable(unit: Unit) -> bool:
 
 def tells_right_from_wrong(reference: str) -> bool:
     """Whether this unit's outputs count as correct: the CPU computes in the model's own precision."""
-    return reference.partition("@")[0] == REFERENCE
+    return is_reference_unit(reference)
 
 
 def disagree(outputs: Outputs | None) -> bool:
@@ -248,7 +248,7 @@ def unit_details(
     frames: Frames | None = None,
 ) -> tuple[str, ...]:
     """The details of a unit, a line each."""
-    shown = evidence_of(unit.plan, condition, energy, baseline_mw)
+    shown = evidence_of(unit.plan, condition, energy, baseline_mw, unit.name)
     lines = (
         _ledger(unit),
         _overhead(condition),
