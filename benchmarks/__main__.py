@@ -37,6 +37,7 @@ NAMES = (
     "remote",
     "observer",
     "truth",
+    "core_ai",
 )
 LIBRARIES = ("textual", "numpy", "msgspec", "onnxruntime", "zstandard")
 

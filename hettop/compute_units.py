@@ -1,4 +1,4 @@
-"""Core ML's compute units: names, aliases, and the accelerators that each may use beside the CPU."""
+"""The compute units of Core ML and Core AI: names, aliases, and the accelerators that each may use beside the CPU."""
 
 from __future__ import annotations
 
@@ -33,6 +33,39 @@ USED_BY: Mapping[Accelerator, tuple[str, ...]] = {
 """The units that may use it."""
 
 
+CORE_AI_PREFIX = "COREAI:"
+CORE_AI_ACCELERATORS: Mapping[str, tuple[Accelerator, ...]] = {
+    "COREAI:default": ("ane", "gpu"),
+    "COREAI:cpu_only": (),
+    "COREAI:prefers_gpu": ("gpu", "ane"),
+    "COREAI:prefers_ne": ("ane", "gpu"),
+}
+"""As `ACCELERATORS`, by unit of Core AI. A preference excludes no device, so all but `cpu_only` may use each."""
+
+CORE_AI_UNITS = tuple(CORE_AI_ACCELERATORS)
+
+CORE_ML_COUNTERPARTS: Mapping[str, str] = {
+    "COREAI:default": "ALL",
+    "COREAI:cpu_only": "CPU_ONLY",
+    "COREAI:prefers_gpu": "CPU_AND_GPU",
+    "COREAI:prefers_ne": "CPU_AND_NE",
+}
+"""By unit of Core AI, the unit of Core ML that an application that migrates had before."""
+
+REFERENCE_UNITS = ("CPU_ONLY", "COREAI:cpu_only")
+"""The units that compute in the model's own precision, or nearest to it: others' outputs are compared with theirs."""
+
+
+def reference_unit(unit: str) -> str:
+    """The unit whose outputs those of `unit` are to be compared with."""
+    return next(each for each in REFERENCE_UNITS if (each in CORE_AI_ACCELERATORS) == unit.startswith(CORE_AI_PREFIX))
+
+
+def is_reference_unit(unit: str) -> bool:
+    """Whether the outputs of this unit count as correct; with or without a number of threads."""
+    return unit.partition("@")[0] in REFERENCE_UNITS
+
+
 PROVIDER_DEVICES: Mapping[str, tuple[str, ...]] = {
     "OV": ("CPU", "GPU", "NPU"),
     "QNN": ("NPU", "GPU"),
@@ -52,12 +85,15 @@ def is_provider_unit(unit: str) -> bool:
 
 def uses(accelerator: Accelerator, unit: str) -> bool:
     """Whether the unit may use this accelerator of a Mac."""
+    if unit in CORE_AI_ACCELERATORS:
+        return accelerator in CORE_AI_ACCELERATORS[unit]
     return unit in USED_BY[accelerator] or (accelerator == "gpu" and is_provider_unit(unit) and ":GPU" in unit)
 
 
 def wanted_device(unit: str) -> str | None:
-    """The device that Core ML is to prefer on the unit; None for one without accelerators, or of another framework."""
-    return next((DEVICES[each] for each in ACCELERATORS.get(unit, ())), None)
+    """The device that Core ML or Core AI is to prefer on the unit; None for one without, or of another framework."""
+    used = ACCELERATORS.get(unit, CORE_AI_ACCELERATORS.get(unit, ()))
+    return next((DEVICES[each] for each in used), None)
 
 
 ALL_UNITS = "all"
@@ -89,6 +125,9 @@ def parse_unit(text: str) -> str:
     name, at, threads = text.strip().partition("@")
     if is_provider_unit(name.upper()):
         return f"{name.upper()}{at}{threads}"
+    of_core_ai = next((unit for unit in CORE_AI_UNITS if unit.lower() == name.lower()), None)
+    if of_core_ai is not None:
+        return f"{of_core_ai}{at}{threads}"
     path, _, word = name.rpartition(".")
     if not name:
         raise HettopError("usage", f"invalid unit: {clean(text)!r}", f"write {ALIASES_HELP}")

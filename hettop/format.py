@@ -16,7 +16,16 @@ UNKNOWN = "n/a"
 
 _LARGEST_PLAIN = 9_999
 _SIZE_UNITS = ("B", "kB", "MB", "GB", "TB")
-_SHORT_UNITS = {"CPU_ONLY": "CPU", "CPU_AND_GPU": "GPU", "CPU_AND_NE": "NE", "ALL": "ALL"}
+_SHORT_UNITS = {
+    "CPU_ONLY": "CPU",
+    "CPU_AND_GPU": "GPU",
+    "CPU_AND_NE": "NE",
+    "ALL": "ALL",
+    "COREAI:default": "AI:def",
+    "COREAI:cpu_only": "AI:cpu",
+    "COREAI:prefers_gpu": "AI:gpu",
+    "COREAI:prefers_ne": "AI:ne",
+}
 
 
 def significant(value: float | None) -> str:

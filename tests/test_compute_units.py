@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from hettop.compute_units import parse_unit, parse_units, uses
+from hettop.compute_units import (
+    CORE_AI_UNITS,
+    is_reference_unit,
+    parse_unit,
+    parse_units,
+    reference_unit,
+    uses,
+    wanted_device,
+)
 from hettop.errors import HettopError
 
 
@@ -68,3 +76,26 @@ def test_what_could_be_either_or_is_empty_is_refused(text: str, words: str) -> N
     assert caught.value.kind == "usage"
     assert caught.value.message.startswith(words)
     assert "ALL = Core ML's ALL" in caught.value.hint
+
+
+@pytest.mark.parametrize("text", ["COREAI:prefers_ne", "coreai:prefers_NE", "CoreAI:Prefers_ne"])
+def test_units_of_core_ai_are_written_in_any_case(text: str) -> None:
+    assert parse_unit(text) == "COREAI:prefers_ne"
+
+
+def test_what_core_ai_prefers_excludes_no_device() -> None:
+    used = {unit: {each for each in ("ane", "gpu") if uses(each, unit)} for unit in CORE_AI_UNITS}
+    assert used.pop("COREAI:cpu_only") == set()
+    assert all(each == {"ane", "gpu"} for each in used.values())
+    assert [wanted_device(unit) for unit in CORE_AI_UNITS] == ["Neural Engine", None, "GPU", "Neural Engine"]
+
+
+def test_outputs_are_held_against_the_cpu_of_the_same_framework() -> None:
+    assert [reference_unit(unit) for unit in ("ALL", "OV:CPU", "COREAI:default")] == [
+        "CPU_ONLY",
+        "CPU_ONLY",
+        "COREAI:cpu_only",
+    ]
+    assert is_reference_unit("CPU_ONLY@2")
+    assert is_reference_unit("COREAI:cpu_only")
+    assert not is_reference_unit("COREAI:default")

@@ -156,6 +156,7 @@ def test_sizes_are_decimal(number: int | None, text: str) -> None:
         ("CPU_ONLY@4~b", "CPU@4~b"),
         ("CPU_AND_GPU~closed", "GPU~closed"),
         ("OTHER", "OTHER"),
+        ("COREAI:prefers_ne~b", "AI:ne~b"),
     ],
 )
 def test_short_unit_names(unit: str, text: str) -> None:

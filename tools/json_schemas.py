@@ -22,6 +22,7 @@ from hettop.studies.embench.result import EmBenchResult
 from hettop.studies.granularities.result import GranularitiesResult
 from hettop.studies.layers.result import LayersResult
 from hettop.studies.plan.result import PlanResult
+from hettop.studies.predict.result import PredictResult
 from hettop.studies.sweep.result import SweepResult
 from hettop.studies.variants.result import VariantsResult
 
@@ -486,6 +487,13 @@ class EmBenchHead(Head):
     protocol: dict[str, float]
 
 
+class PredictHead(Head):
+    """Where the networks were measured."""
+
+    backend: NotRequired[str]
+    chip: NotRequired[str | None]
+
+
 class Loads(TypedDict):
     """What a sweep over loads has beside its points."""
 
@@ -525,6 +533,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "granularities": (StudyHead, GranularitiesResult),
     "cold": (StudyHead, ColdResult),
     "embench": (EmBenchHead, EmBenchResult),
+    "predict": (PredictHead, PredictResult),
     "sweep": (StudyHead, Loads, SweepResult),
     "variants": (StudyHead, VariantsResult),
 }

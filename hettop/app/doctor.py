@@ -23,6 +23,7 @@ from hettop.models.system_caches import Folders, Usage, system_usage
 from hettop.processes.call import call
 from hettop.processes.child_process import module_command
 from hettop.processes.scratch import remove_forgotten
+from hettop.sources.counters import why_no_counters
 from hettop.sources.engine.backend import RealClock, units_on_request
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.coreml.framework import NEEDS
@@ -107,12 +108,14 @@ def examine(
     ask: Callable[[], Devices] = lambda: NOT_ASKED,
     rails: ValidatedRails = ValidatedRails(),  # noqa: B008 (immutable)
     providers: Providers = Providers(),
+    no_counters: Callable[[], str] = why_no_counters,
 ) -> Findings:
     """All checks. `folder`: the folder of recordings.
 
     folders: the caches of Core ML and others, on a Mac.
     core_ml_units: the units of Core ML as far as known without it; ask: the devices that Core ML itself reports,
     called only where it has any unit. rails: the stored results of power rails. providers: those of ONNX Runtime.
+    no_counters: why cache misses cannot be counted, empty if they can.
     """
     core_ml = core_ml_units()
     devices = ask() if None in core_ml.values() else None
@@ -123,6 +126,7 @@ def examine(
             "units": [finding for found in units.values() for finding in found],
             "execution providers": _providers(providers),
             "power": [*_power(machine), *(_rails(rails) if machine.is_mac else [])],
+            "counters": [_counters(no_counters())],
             "competing load": _loads(core_ml, is_mac=machine.is_mac),
             "terminal": _terminal(terminal, machine.find("tmux") is not None),
             "optional parts": _optional(machine, has_module),
@@ -153,8 +157,10 @@ def _units(
     is_mac: bool,
 ) -> list[Finding]:
     """A line for each reason of the backend, so that units with one reason share a line."""
-    framework = BACKENDS[name].framework
+    framework, extra = BACKENDS[name].framework, BACKENDS[name].extra
     if framework is not None and not has_module(framework):
+        if extra is not None:
+            return [Finding(name, None, "not installed; optional", f"pip install 'hettop[{extra}]'")]
         return [Finding(name, False, "not installed", f"pip install {framework}")]
     reasons: dict[str | None, list[str]] = {}
     backend = create(name, RealClock())
@@ -238,6 +244,10 @@ def _rails(rails: ValidatedRails) -> list[Finding]:
         )
         found.append(Finding(f"{rail.upper()} rail", True if seen else None, words, COMMAND))
     return found
+
+
+def _counters(why: str) -> Finding:
+    return Finding("cache misses (hettop roofline)", None if why else True, why)
 
 
 def _loads(core_ml: Mapping[str, str | None], *, is_mac: bool) -> list[Finding]:

@@ -106,7 +106,7 @@ COMMAND_GROUPS: Mapping[str, tuple[str, ...]] = {
     "measure": ("bench", "sweep", "cold", "embench", "coexec", "variants", "power"),
     "decide and compare": ("decide", "compare", "pareto"),
     "recordings": ("replay", "report", "export", "verify", "repair"),
-    "inside the model": ("models", "inspect", "layers", "roofline", "plan"),
+    "inside the model": ("models", "inspect", "layers", "roofline", "predict", "plan"),
     "this machine": ("doctor", "config", "completions", "help", "version"),
 }
 """Every command once, in the order in which help shows them."""

@@ -190,7 +190,7 @@ class Measurement:
             setup.units,
             guard=self.reaper,
             origin_ns=self.origin_ns,
-            variants={name: variant.job for name, variant in setup.variants.items()},
+            variants={name: variant.job_of for name, variant in setup.variants.items()},
             clock=self._clock,
             timeouts=timeouts,
         )

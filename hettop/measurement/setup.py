@@ -15,13 +15,14 @@ from typing import Any
 import msgspec
 
 from hettop import events
-from hettop.compute_units import ALIASES, ALL_UNITS, is_provider_unit
+from hettop.compute_units import ALIASES, ALL_UNITS, CORE_ML_COUNTERPARTS, is_provider_unit
 from hettop.errors import HettopError
 from hettop.events import row_name
 from hettop.events.base import TEXT_LIMIT
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.recorder import rfc3339
 from hettop.models import tinydecoder
+from hettop.models.core_ai import is_core_ai
 from hettop.models.decoding import parse_state
 from hettop.models.inputs import parse_shape, parse_value
 from hettop.models.networks.catalogue import is_built_in
@@ -41,14 +42,15 @@ from hettop.sources.engine.backend import Backend, Clock, RealClock, split_unit,
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.backends.onnxruntime import thread_units
 from hettop.sources.engine.coreml.availability import NEEDS_MACOS
-from hettop.sources.engine.job import AnswerJob
-from hettop.sources.engine.names import SERVER
+from hettop.sources.engine.job import INPUT_SETS, AnswerJob
+from hettop.sources.engine.names import BACKENDS, CORE_AI, SERVER
 from hettop.sources.engine.providers.known import provider_of
 from hettop.sources.host import describe_host
 from hettop.sources.load.parts import parse_load
 from hettop.text import clean, nearest
 
 DEFAULT_BACKEND = "onnxruntime"
+WITHOUT_HINTS = {DEFAULT_BACKEND: "ONNX Runtime", CORE_AI: "Core AI"}
 MOST_THREADS = 1024
 PER_CORE = ("cpu", "memory")
 """Loads whose workers each occupy a core."""
@@ -57,11 +59,19 @@ PASSED_OVER = "ONNX Runtime runs this model instead of Core ML"
 
 @dataclass(frozen=True, slots=True)
 class RowVariant:
-    """Another way of running a unit, measured beside it. `words` say what; `job` what is different in its jobs."""
+    """Another way of running a unit, measured beside it. `words` say what; `job` what is different in its jobs.
+
+    units: by unit, the one that its job names instead, for a backend with units of its own.
+    """
 
     words: str
     job: Mapping[str, Any]
     model: ResolvedModel | None = None
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    def job_of(self, unit: str) -> Mapping[str, Any]:
+        """What is different in the jobs of this unit's row."""
+        return {**self.job, "unit": self.units[unit]} if unit in self.units else self.job
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +119,13 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
     _check_encoding(options)
     answers = answer_job(options)
     backend, passed_over = (options.backend, None) if options.backend else _choose_backend(options.model, units, make)
-    if options.hints and backend == DEFAULT_BACKEND:
-        raise HettopError(
-            "usage", "--hint has no effect with ONNX Runtime", "leave out --hint, or add --backend coreml"
-        )
+    if options.hints and backend in WITHOUT_HINTS:
+        hint = "leave out --hint, or add --backend coreml"
+        raise HettopError("usage", f"--hint has no effect with {WITHOUT_HINTS[backend]}", hint)
     if options.strict and backend != DEFAULT_BACKEND:
         hint = f"leave out --strict, or add --backend {DEFAULT_BACKEND}"
         raise HettopError("usage", f"backend {clean(backend)} does not report which device runs each operation", hint)
+    _check_format(options.model, backend)
     engine = make(backend, RealClock())
     known, on_request = engine.units(), units_on_request(engine)
     available = tuple(unit for unit in _available(known, backend, cores) if unit not in on_request)
@@ -148,6 +158,18 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
             *_thread_warnings(rows, cores),
         ),
     )
+
+
+def _check_format(model: str, backend: str) -> None:
+    """Core AI has a format of its own. A simulation loads no model, and a class of another package knows best."""
+    asset, name = is_core_ai(Path(model)), clean(Path(model).name)
+    if backend == CORE_AI and not asset:
+        raise HettopError(
+            "format", f"{name} is not an .aimodel, which alone Core AI loads", "convert it with Apple's coreai-torch"
+        )
+    if asset and backend in BACKENDS and backend != CORE_AI and not BACKENDS[backend].simulated:
+        hint = "leave out --backend; plans, rooflines and variants need an ONNX or Core ML model"
+        raise HettopError("format", f"{name} is a Core AI asset, which {backend} cannot load", hint)
 
 
 def gives_answers(options: ModelOptions) -> bool:
@@ -216,11 +238,15 @@ def usual_backend(model: str, units: tuple[str, ...] | None, make: Make) -> str:
     return _choose_backend(model, units, make)[0]
 
 
-def _choose_backend(model: str, units: tuple[str, ...] | None, make: Make) -> tuple[str, str | None]:
+def _choose_backend(  # noqa: PLR0911 - a case for each kind of model
+    model: str, units: tuple[str, ...] | None, make: Make
+) -> tuple[str, str | None]:
     """The backend, and on a Mac the reason and the fix where it is not Core ML for a model that Core ML could run."""
     if is_address(model):
         return SERVER, None
     path = Path(model)
+    if is_core_ai(path):
+        return CORE_AI, None
     if not (is_built_in(model) or is_core_ml(path) or path.suffix.lower() == COMPILED_SUFFIX):
         return DEFAULT_BACKEND, None
     reasons = make("coreml", RealClock()).units().values()
@@ -317,14 +343,16 @@ def with_closed_loop(setup: Setup) -> Setup:
     return _with(setup, CLOSED, RowVariant(CLOSED_WORDS, {"rate_hz": None}))
 
 
-def with_other_model(setup: Setup, other: Setup, name: str) -> Setup:
+def with_other_model(setup: Setup, other: Setup, name: str, units: Mapping[str, str] | None = None) -> Setup:
     """Each unit with the first model and, beside it, with the other one, which was prepared for the same units.
+
+    units: the other one's unit for each, which may be of another backend; outputs are then compared, too.
 
     Raises HettopError (`usage`) where one of the two would be simulated: such a difference means nothing.
     """
     if setup.simulated != other.simulated:
         raise HettopError("usage", "cannot compare a simulated model with a real one", "use one --backend for both")
-    job = {
+    job: dict[str, Any] = {
         "model": other.model.source,
         "sha256": other.model.file_sha256,
         "backend": other.backend,
@@ -332,13 +360,41 @@ def with_other_model(setup: Setup, other: Setup, name: str) -> Setup:
         "hints": dict(other.hints),
     }
     setup = replace(setup, warnings=tuple(dict.fromkeys((*setup.warnings, *other.warnings))))
-    return _with(setup, OTHER, RowVariant(f"the same with {clean(name, 100)}", job, other.model))
+    words = f"the same with {clean(name, 100)}"
+    if units:
+        job |= {"input_sets": INPUT_SETS}
+        pairs = [f"{mine} as {its}" for mine, its in units.items() if mine != its]
+        words += f" by {other.backend}: {', '.join(pairs)}" if pairs else ""
+    return _with(setup, OTHER, RowVariant(words, job, other.model, units or {}))
 
 
-def prepare_against(setup: Setup, options: ModelOptions, against: str, cores: int) -> Setup:
-    """The same for a model as the user named it. Raises HettopError as `prepare` does."""
-    other = prepare(replace(options, model=against), setup.units, cores)
-    return with_other_model(setup, other, other.model.name)
+def prepare_against(setup: Setup, options: ModelOptions, against: str, cores: int, make: Make = create) -> Setup:
+    """The same for a model as the user named it; a Core AI asset and another format on units that correspond.
+
+    Raises HettopError as `prepare` does.
+    """
+    if is_core_ai(Path(against)) == (setup.backend == CORE_AI) or setup.simulated:
+        other = prepare(replace(options, model=against), setup.units, cores, make)
+        same = {unit: unit for unit in setup.units} if setup.backend == CORE_AI else None
+        return with_other_model(setup, other, other.model.name, same)
+    other = prepare(replace(options, model=against, backend=None), None, cores, make)
+    units = {unit: _counterpart(unit, other) for unit in setup.units}
+    return with_other_model(setup, other, other.model.name, units)
+
+
+def _counterpart(unit: str, other: Setup) -> str:
+    """The unit of `other` for this one of Core AI, or the other way round. Raises HettopError: `unsupported-unit`.
+
+    Without Core ML there is no ALL: what Core AI's default unit runs on the CPU is held against CPU_ONLY.
+    """
+    pairs = CORE_ML_COUNTERPARTS if unit in CORE_ML_COUNTERPARTS else {b: a for a, b in CORE_ML_COUNTERPARTS.items()}
+    found = pairs.get(unit, "")
+    if found == "ALL" and found not in other.available:
+        found = "CPU_ONLY"
+    if found not in other.available:
+        why = other.absent.get(found, f"{other.backend} has no unit for it")
+        raise HettopError("unsupported-unit", f"cannot compare {unit} with {other.model.name}: {why}", "name --units")
+    return found
 
 
 def _with(setup: Setup, name: str, variant: RowVariant) -> Setup:

@@ -16,6 +16,7 @@ from hettop.errors import HettopError
 from hettop.models import tinydecoder
 from hettop.models.cache import ModelCache
 from hettop.models.content import content_sha256
+from hettop.models.core_ai import check_asset, is_core_ai
 from hettop.models.networks.catalogue import (
     DEFAULT,
     RECIPE,
@@ -34,7 +35,8 @@ COMPILED_CONTENT = ("coremldata.bin", "metadata.json")
 
 RECORDING_BEGINNING = b'{"k":'
 KNOWN_MODELS = (
-    f"pass an .onnx, .mlpackage or .mlmodel file, or a network's name ({DEFAULT} by default, hettop models lists them)"
+    "pass an .onnx, .mlpackage, .mlmodel or .aimodel file, "
+    f"or a network's name ({DEFAULT} by default, hettop models lists them)"
 )
 TRANSLATED = "ML Program translated to ONNX"
 TRANSLATED_NOTE = f"{TRANSLATED}, CPU"
@@ -195,6 +197,9 @@ def _checked_file(name: str) -> Path:
         )
     if suffix in CORE_ML_SUFFIXES:
         return _checked_core_ml(path, name, status)
+    if is_core_ai(path):
+        check_asset(path)
+        return path
     if stat.S_ISDIR(status.st_mode):
         raise HettopError("format", f"{clean(name)} is a folder, not a model", KNOWN_MODELS)
     _check_regular(status, name)

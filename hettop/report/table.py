@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hettop.events import NO_LOAD
+from hettop.compute_units import reference_unit
+from hettop.events import NO_LOAD, split_row
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
 from hettop.report.explain import footnote
 from hettop.report.notes import (
@@ -27,7 +28,6 @@ from hettop.session.statistics import Statistics, statistics
 from hettop.stats.steady import PART, SEEN_WITHIN
 from hettop.text import clean
 
-REFERENCE = "CPU_ONLY"  # whose outputs the other units' are compared with
 _COLUMNS = (
     *("unit", "load", "n", "mean", "std", "min", "P50", "P90", "95% of P90", "P99", "max", "native", "inf/s"),
     *("tokens/s", "mJ/inf", "spikes"),
@@ -201,9 +201,12 @@ def _notes(rows: Sequence[Statistics]) -> list[str]:
 
 def _uncompared(rows: Sequence[Statistics]) -> list[str]:
     """Units whose answers nothing speaks for: without the reference there is nothing to compare them with."""
-    alone = [row for row in rows if row.n and row.output_reference is None and not row.unit.startswith(REFERENCE)]
-    names = dict.fromkeys(clean(row.unit, 30) for row in alone if not row.simulated)
-    return [f"outputs of {', '.join(names)} were not compared with {REFERENCE}"] if names else []
+    alone = [row for row in rows if row.n and row.output_reference is None and not row.simulated]
+    lacking: dict[str, dict[str, None]] = {}
+    for row in alone:
+        if not row.unit.startswith(reference_unit(row.unit)):
+            lacking.setdefault(reference_unit(row.unit), {})[clean(row.unit, 30)] = None
+    return [f"outputs of {', '.join(names)} were not compared with {each}" for each, names in lacking.items()]
 
 
 def _energy(rows: Sequence[Statistics]) -> list[str]:
@@ -233,6 +236,8 @@ def _outputs(row: Statistics) -> str:
     if row.output_top1 is not None and row.output_top1 < 1:
         within = "" if row.output_top5 is None else f", within the top 5 in {percent(row.output_top5)}"
         return f"different top-1 than {reference}: equal in {percent(row.output_top1)} of rows{within}"
+    if split_row(row.unit)[1] is not None and row.output_difference is not None:  # another conversion of the model
+        return f"outputs differ from {reference} by at most {row.output_difference:.2g}"
     return ""
 
 

@@ -14,13 +14,13 @@ from hettop.analysis.ranking import BY_ENERGY, spread, tail
 from hettop.analysis.start_up import ReadyJudgement, StartUp, Total
 from hettop.analysis.unit_samples import NATIVE, RESPONSE, Measured
 from hettop.analysis.verdict import Facts, FewTurns, Verdict
+from hettop.compute_units import reference_unit
 from hettop.events import FIRST_TOKENS, NO_LOAD, split_row
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
 from hettop.report.explain import footnote
 from hettop.report.notes import power_line, protocol_notes
 from hettop.report.swift import python_snippet, swift_snippet
 from hettop.session.session import Session
-from hettop.session.views.units import REFERENCE
 from hettop.stats.quantiles import CONFIDENCE, samples_needed
 from hettop.stats.resampling import LEAST_VALUES, STRETCH
 from hettop.text import clean
@@ -237,7 +237,7 @@ def warnings(verdict: Verdict) -> Iterator[str]:
         reference = clean(verdict.facts[name].reference or UNKNOWN, 30)
         yield (
             f"outputs of {clean(name, 30)} and {reference} differ ({_outputs(verdict.facts[name])}); "
-            f"measure {REFERENCE} too, to find which is right"
+            f"measure {reference_unit(name)} too, to find which is right"
         )
     for name in [unit.unit for unit in verdict.units if _decides_otherwise(verdict.facts[unit.unit])][:UNITS_NAMED]:
         yield f"{clean(name, 30)} sometimes has a different top-1: {_outputs(verdict.facts[name])}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from hettop.compute_units import CORE_AI_UNITS, wanted_device
 from hettop.events import Plan
 from hettop.session.condition import Condition
 from hettop.session.energy import UNTOLD_STEP_MJ, EnergyFigures
@@ -121,6 +122,7 @@ def evidence(
     idle_gpu_mw: float | None = None,
     calls: Calls = BACK_TO_BACK,
     validated: Collection[str] = (),
+    unit: str = "",
 ) -> str | None:
     """`plan: 98% Neural Engine; ANE 0 mW while running: probably on the CPU`; None without a plan.
 
@@ -129,12 +131,12 @@ def evidence(
     under a low duty even a busy Neural Engine's mean is near nothing. From one that shows nothing something follows
     only if it is among the `validated` (`ane`, `gpu`): an energy counter that does not count reads 0, too.
     """
-    if plan is None:
-        return None
     rails = (
         _Rail(NEURAL_ENGINE, "ANE", ane_mw, idle_ane_mw, calls, "ane" in validated),
         _Rail(GPU, "GPU", gpu_mw, idle_gpu_mw, calls, "gpu" in validated),
     )
+    if plan is None:
+        return _without_plan(unit, rails)
     if plan.error is not None:
         return "; ".join([f"no plan: {plan.error.message}", *_measured(rails)])
     shares, how = _shares(plan)
@@ -144,6 +146,26 @@ def evidence(
     claims = [f"{_percent(shares.get(rail.device, 0.0))} {rail.device}" for rail in named]
     observed = [rail.words() for rail in named]
     return f"plan: {', '.join(claims)}{how}; {', '.join(observed)}{_verdict(rails, shares)}"
+
+
+def _without_plan(unit: str, rails: tuple[_Rail, ...]) -> str | None:
+    """What the rails alone show of a unit of Core AI, which reports no placement; None for other units.
+
+    A device at work was used, at least in part, if its idle baseline is known; one that shows nothing was not, if its
+    rail is validated. What the unit prefers decides nothing.
+    """
+    measured = _measured(rails)
+    if unit not in CORE_AI_UNITS or not measured:
+        return None
+    used = [rail.device for rail in rails if rail.works and rail.idle_mw is not None]
+    unused = [rail.device for rail in rails if rail.works is False]
+    verdicts = [f"partly on the {device}" for device in used]
+    if len(unused) == len(rails):
+        verdicts = [f"probably on the {CPU}"]
+    elif wanted_device(unit) in unused:
+        verdicts.append(f"probably not on the {wanted_device(unit)}")
+    verdict = f": {', '.join(verdicts)}" if verdicts else ""
+    return f"Core AI reports no placement; {measured[0]}{verdict}"
 
 
 def _measured(rails: tuple[_Rail, ...]) -> list[str]:
@@ -192,8 +214,9 @@ def evidence_of(
     condition: Condition | None,
     energy: EnergyFigures | None,
     idle_mw: Mapping[str, float | None],
+    unit: str = "",
 ) -> str | None:
-    """The claim beside what was drawn under this condition, in words; None without a plan."""
+    """The claim beside what was drawn under this condition, in words; None without a plan, but for Core AI."""
     means = energy.mean_mw if energy is not None else {}
     return evidence(
         plan,
@@ -203,6 +226,7 @@ def evidence_of(
         idle_gpu_mw=idle_mw.get("gpu"),
         calls=_calls(condition, energy),
         validated=energy.validated if energy is not None else (),
+        unit=unit,
     )
 
 

@@ -218,7 +218,7 @@ def _measured(session: Session, unit: Unit, condition: Condition, *, modes: bool
         canary_missed=frames.missed if frames else None,
         canary_due=frames.due if frames else None,
         error=_reason(unit.error),
-        evidence=evidence_of(unit.plan, condition, energy, _idle_mw(session, condition)),
+        evidence=evidence_of(unit.plan, condition, energy, _idle_mw(session, condition), unit.name),
         **({} if energy is None else _energy_fields(energy)),
     )
 

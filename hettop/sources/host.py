@@ -23,7 +23,7 @@ from hettop.units import BYTES_PER_MB
 from hettop.version import __version__
 
 INTERVAL_NS = 5 * 10**9  # slow enough to cost neither cycles nor bytes, fast enough to explain a minute of samples
-FRAMEWORKS = ("onnxruntime", "coremltools", "numpy")
+FRAMEWORKS = ("onnxruntime", "coremltools", "coreai-core", "numpy")
 
 
 Run = Callable[[Sequence[str]], str]
@@ -147,6 +147,16 @@ def _versions() -> dict[str, str]:
 PRESSURE = Path("/proc/pressure/memory")
 SENSORS = ("coretemp", "k10temp", "zenpower", "cpu_thermal", "soc_thermal")
 """The processor's temperature by the names of Linux drivers; other sensors are of disks and batteries."""
+
+
+def cpu_seconds() -> tuple[float, float]:
+    """Seconds that the cores were busy, and all seconds of all cores, since the machine started.
+
+    Waiting for storage is not busy. Linux counts the time of guests within that of users.
+    """
+    times = psutil.cpu_times()._asdict()
+    total = sum(value for name, value in times.items() if not name.startswith("guest"))
+    return total - times["idle"] - times.get("iowait", 0.0), total
 
 
 class HostSource:

@@ -111,6 +111,35 @@ def row_labels(top: float, rows: int, most: int) -> dict[int, str]:
     return labels or {0: f"{top:.3g}"}
 
 
+_INSIDE = (0.2, 0.8)
+"""The part of a line, from its lower edge, in which a value belongs to the text in the line's middle."""
+
+_FEWEST_LABELS = 2
+_LOW = 8  # lines; in a higher chart, half a line is at most a sixteenth of the scale
+
+
+def inside_labels(top: float, rows: int, most: int) -> dict[int, str]:
+    """As `row_labels`, of round numbers that lie well inside of their lines.
+
+    In a low chart, where a line spans much, a number at the edge of its line would be read as that of the middle.
+    """
+    if rows >= _LOW:
+        return row_labels(top, rows, most)
+    best: dict[int, str] = {}
+    for finer in range(1, 4 * rows + 1):
+        found = {}
+        for value, label in ticks(0.0, top, finer):
+            row, inside = divmod(value / top * rows, 1.0)
+            if _INSIDE[0] <= inside <= _INSIDE[1]:
+                found[rows - 1 - int(row)] = label
+        if len(found) > len(best):
+            best = found
+        if len(best) >= min(most, max(_FEWEST_LABELS, most // 2)):
+            break
+    upper_first = sorted(best)
+    return {row: best[row] for row in upper_first[:: max(1, math.ceil(len(best) / most))]}
+
+
 def resampled(values: tuple[float, ...], columns: int) -> tuple[float, ...]:
     """`values` spread over another number of columns, the largest of those that share one."""
     n = len(values)

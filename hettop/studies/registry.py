@@ -110,6 +110,12 @@ STUDIES = {
             LiveOffer("start-up on two units, and the number of calls to break even", ("cold", "--units", "{pair}")),
         ),
         StudyKind("embench", "EmBench", "Measure the networks of EmBench on this machine", of_model=False),
+        StudyKind(
+            "predict",
+            "Predictors",
+            "Test latency predictors against measurement, idle and under load",
+            of_model=False,
+        ),
         StudyKind("coexec", "Co-execution", "Run several units concurrently and measure the speedup"),
         StudyKind(
             "plan",

@@ -18,7 +18,19 @@ NAME_LIMIT = 80
 """Characters of a name in a line of a recording."""
 
 SENTENCES = frozenset(
-    {"notes", "note", "error", "contradiction", "gain_why", "energy_why", "no_knee", "source", "plan", "death"}
+    {
+        "notes",
+        "note",
+        "error",
+        "contradiction",
+        "gain_why",
+        "energy_why",
+        "cache_why",
+        "no_knee",
+        "source",
+        "plan",
+        "death",
+    }
 )
 """Fields that hold sentences, or the notation of a plan, which may be longer than names."""
 

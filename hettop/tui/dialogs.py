@@ -24,7 +24,7 @@ LEGEND = (
     (f"{glyphs.MEDIAN} {glyphs.DASHED} {glyphs.GUIDE}", "lines at P50, P90 and P99 of each unit's distribution"),
     (f"{glyphs.BUDGET} {glyphs.BELOW} {glyphs.ABOVE}", "the latency budget; samples beyond the axis"),
     (f"{glyphs.SHADE} {glyphs.FULL} {glyphs.FENCE}", "P90 and maximum of a time slot; the spike threshold"),
-    (glyphs.CLIPPED, "a maximum above the scale"),
+    (f"{glyphs.SPIKE} {glyphs.OFF_SCALE}", "a spike; a maximum off the scale that is not a spike"),
     (f"{glyphs.NOTE} {glyphs.LOAD} {glyphs.CONTROL}", "a mark, a change of load, a change of units"),
     (f"{glyphs.ACTIVE} {glyphs.VIEWED}", "the running unit; the viewed unit"),
     (f"{glyphs.FAILED} !", "failed; warning, such as outputs that differ"),

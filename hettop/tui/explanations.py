@@ -18,9 +18,10 @@ PANELS: dict[str, str] = {
     "timeline": (
         "Latency over time, newest at the right, a lane for each unit with samples on one scale; its name and latest "
         "P90 are beside it. Every column of dots is a time slot: sparse dots reach to P50, dense ones to P90, one more "
-        f"is the slowest call; {glyphs.CLIPPED} is a spike, or a call beyond the scale. {glyphs.FENCE} is a unit's "
-        "current spike threshold, over its own samples (median + 10 MAD of the logarithm, and 1.5 x median at least); "
-        f"each call was judged by the one active when it came. {glyphs.BUDGET_LEVEL} is the budget. Loads are shaded "
+        f"is the slowest call; {glyphs.SPIKE} is a spike, {glyphs.OFF_SCALE} another call off the scale. "
+        f"{glyphs.FENCE} is a unit's current spike threshold, over its own samples (median + 10 MAD of the logarithm, "
+        "and 1.5 x median at least); each call was judged by the one active when it came. "
+        f"{glyphs.BUDGET_LEVEL} is the budget. Loads are shaded "
         f"spans on the axis, {glyphs.CONTROL} a switch, {glyphs.NOTE} your mark. + goes on to hours and the whole "
         "session; beyond 60 s, columns are cells of the history (P50 and P90 within 0.8%, maximum exact), and the "
         "other panels keep to the last 60 s."
@@ -84,12 +85,14 @@ SCREENS: dict[str, str] = {
         "candidates, as on the screen of spikes. Chunks that held several tokens have no gap."
     ),
     "spikes": (
-        "Single inferences far above the usual latency, and the events on the machine at the same time. An event is "
-        "called correlated only if it occurs at spikes significantly more often than at other moments of the same ten "
-        "seconds (a wrong result in at most 1 of 100 conditions); its name is highlighted in the list. A correlated "
-        "event is a candidate: it need not be the cause. The time resolution is 50 ms. Below the list: the calls "
-        "within a second of the spike under the cursor, the verdict on each event at it, what the event log has of "
-        "these two seconds (loads, switches, marks), and power and thermal state at that moment."
+        "Single inferences far above the usual latency, and the events on the machine at the same time. A unit's "
+        "first 64 samples under a load make its first threshold and are not judged, so the maximum in the table of "
+        "units may be one of them. An event is called correlated only if it occurs at spikes significantly more often "
+        "than at other moments of the same ten seconds (a wrong result in at most 1 of 100 conditions); its name is "
+        "highlighted in the list. A correlated event is a candidate: it need not be the cause. The time resolution is "
+        "50 ms. Below the list: the calls within a second of the spike under the cursor, the verdict on each event at "
+        "it, what the event log has of these two seconds (loads, switches, marks), and power and thermal state at "
+        "that moment."
     ),
 }
 """By the screens' names."""

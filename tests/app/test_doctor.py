@@ -30,6 +30,7 @@ from hettop.models.cache import ModelCache
 from hettop.models.compiled import CompiledModels
 from hettop.models.system_caches import Folders
 from hettop.processes.scratch import scratch_folder
+from hettop.sources.engine.names import BACKENDS
 from hettop.sources.engine.providers.known import PROVIDERS, Hardware
 from hettop.sources.engine.providers.probe import Device, Found
 from hettop.sources.power.source import this_machine
@@ -56,6 +57,7 @@ def looked(
     ask: Callable[[], Devices] = lambda: NOT_ASKED,
     rails: ValidatedRails = ValidatedRails(),  # noqa: B008 (immutable)
     providers: Providers = Providers(),  # noqa: B008 (immutable)
+    no_counters: str = "",
 ) -> Findings:
     return examine(
         host=host or Host(chip="a chip", cores=2),
@@ -70,6 +72,7 @@ def looked(
         ask=ask,
         rails=rails,
         providers=providers,
+        no_counters=lambda: no_counters,
     )
 
 
@@ -134,6 +137,12 @@ def test_what_is_not_installed_is_named_with_the_command_that_repairs_it(tmp_pat
     assert {finding.fix for finding in missing} >= {"pip install 'hettop[zst]'", "pip install 'hettop[images]'"}
 
 
+def test_core_ai_is_optional_and_its_units_are_listed_where_it_is(tmp_path: Path) -> None:
+    without = Finding("coreai", None, "not installed; optional", "pip install 'hettop[coreai]'")
+    assert without in looked(tmp_path, modules=False).groups["units"]
+    assert without not in looked(tmp_path).groups["units"]
+
+
 def test_zeus_is_missed_on_a_mac_only(tmp_path: Path) -> None:
     for system, missed in (("darwin", True), ("linux", False)):
         fixes = {part.fix for part in looked(tmp_path, modules=False, system=system).groups["optional parts"]}
@@ -144,6 +153,7 @@ def test_each_extra_of_the_package_that_users_may_want_is_looked_for() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     extras = set(project["optional-dependencies"]) - {"test", "dev"}
     fixes = {fix for _, fix in OPTIONAL.values()} | {each.install for each in PROVIDERS if each.extra}
+    fixes |= {f"pip install 'hettop[{each.extra}]'" for each in BACKENDS.values() if each.extra}
     assert fixes == {f"pip install 'hettop[{extra}]'" for extra in extras}
 
 
@@ -368,3 +378,12 @@ def test_clearing_removes_scratch_folders_whose_maker_was_killed(
         assert clear(cache, compiled_models(tmp_path), tmp_path).scratch_folders == 2
         assert Path(in_use).is_dir()
     assert {path.name for path in tmp_path.iterdir() if path.is_dir()} == {*stays, "hettop-0"}
+
+
+def test_counters_of_cache_misses_work_or_are_absent_with_the_reason(tmp_path: Path) -> None:
+    def counters(why: str) -> Finding:
+        (finding,) = looked(tmp_path, no_counters=why).groups["counters"]
+        return finding
+
+    assert counters("") == Finding("cache misses (hettop roofline)", True, "")
+    assert counters("no such counters") == Finding("cache misses (hettop roofline)", None, "no such counters")

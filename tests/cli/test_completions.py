@@ -186,7 +186,7 @@ def test_files_are_offered_where_files_may_stand() -> None:
     assert takes_file(Option(("--record",), "FILE", ""))
     assert takes_file(Option((), "A", ""))
     assert not takes_file(Option(("--backend",), "B", ""))
-    assert values_of(Option(("--backend",), "B", "")) == ("coreml", "onnxruntime", "simulated", "server")
+    assert values_of(Option(("--backend",), "B", "")) == ("coreml", "coreai", "onnxruntime", "simulated", "server")
 
 
 def test_the_draft_of_the_formula_is_ruby_and_says_that_it_is_a_draft() -> None:

@@ -17,6 +17,7 @@ REACHED_BY = {
     "processes/qos.py": "tests/processes",
     "processes/serve.py": "tests/processes",
     "record/disk.py": "tests/record/test_durability.py",
+    "sources/counters.py": "tests/sources/test_counters.py",
     "sources/host.py": "tests/sources/test_host.py",
     "sources/power/source.py": "tests/sources/power",
     "studies/layers/worker.py": "tests/studies/layers",

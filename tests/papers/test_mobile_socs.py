@@ -97,6 +97,13 @@ def test_intensities_count_two_operations_for_each_mac(net: str, layer: str, oi:
     assert 2 * work.oi == pytest.approx(oi, abs=0.01)
 
 
+def test_a_depthwise_layer_of_mobilenetv2_reads_as_much_as_it_computes() -> None:
+    """96 channels of 112 x 112 to 56 x 56 by 3 x 3, in single precision."""
+    work = Work("depthwise", "", 56 * 56 * 96 * 9, 4 * (112 * 112 * 96 + 56 * 56 * 96 + 9 * 96))
+    assert work.oi is not None
+    assert 2 * work.oi == pytest.approx(0.899, abs=5e-4)
+
+
 def test_fully_connected_layers_of_alexnet_are_bound_by_memory_and_the_others_by_computing() -> None:
     a15 = find_chip("Exynos 5422", read_chips()).device("A15")
     layers = nets()["operational_intensity_fp32"]["AlexNet"]

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import string
 from itertools import product
 
+import numpy as np
 import pytest
 
 from hettop.stats.quantiles import quantile_interval
+from hettop.studies.plan.slicing.baselines import baselines
 from hettop.studies.plan.slicing.estimators import energy_mj, fit_communication, fit_time
+from hettop.studies.plan.slicing.planner import plan
+from hettop.studies.plan.slicing.search import exhaustive, plans_n
 from tests.papers.data import tables
+from tests.studies.plan.slicing.tables import fields, table_of
 
 WORKED = tables()["mosaic_worked"]
 
 
 def plans(layers: int, devices: int) -> int:
-    """A device for the first layer; each further one goes on, or begins a slice on any device."""
-    return devices * int((devices + 1) ** (layers - 1))
+    return plans_n(table_of(fields(layers, string.ascii_uppercase[:devices])))
 
 
 def test_times_between_two_frequencies() -> None:
@@ -49,6 +54,19 @@ def test_the_formula_counts_all_plans(layers: int, devices: int) -> None:
         devices ** (1 + sum(cuts)) for cuts in product((0, 1), repeat=layers - 1)
     )  # each slice has any device
     assert plans(layers, devices) == counted
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_plans_equal_the_optimum_of_exhaustive_search_and_no_baseline_is_cheaper(seed: int) -> None:
+    """Four devices, seven layers, 100 MB for a slice on the NPU: each of 62,500 plans is tried."""
+    rng = np.random.default_rng(seed)
+    costs = {name: rng.integers(1, most, (7, 4)).tolist() for name, most in (("e", 60), ("cin", 15), ("cout", 15))}
+    sizes = rng.integers(5, 60, 7).tolist()
+    table = table_of(fields(7, "BLGN", **costs, size=sizes, limit={"N": 100}))
+    best, tried = plan(table).cost, exhaustive(table)
+    assert tried is not None
+    assert best == tried.cost
+    assert all(cost is None or cost >= best for cost in baselines(table).values())
 
 
 def test_ranks_of_intervals_are_those_of_order_statistics() -> None:

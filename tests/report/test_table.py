@@ -168,3 +168,17 @@ def test_the_interval_of_the_energy_is_noted_below() -> None:
     table = session_table(analysed_session(powered("A", powers[1:]), powered("B", powers[:3], t0=10**11)), 100)
     assert "mJ/inf, 95% interval: A 90.6 to 109" in table
     assert "B n/a" not in table
+
+
+def test_another_conversion_is_named_with_the_difference_of_its_outputs() -> None:
+    outputs = events.Outputs(
+        t=0,
+        unit="COREAI:default~b",
+        reference="COREAI:default",
+        inputs=8,
+        outputs=[events.OutputDifference(name="y", values=5, max_abs=0.000123, largest=1.0)],
+    )
+    rows = [window([2 * MS] * 100, unit=unit) for unit in ("COREAI:default", "COREAI:default~b")]
+    table = session_table(session_of(*rows, outputs), 200)
+    assert "COREAI:default~b: outputs differ from COREAI:default by at most 0.00012" in table
+    assert "outputs of COREAI:default were not compared with COREAI:cpu_only" in table

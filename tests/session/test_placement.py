@@ -174,3 +174,35 @@ def test_without_a_plan_too_a_zero_counts_only_once_the_rail_does() -> None:
     assert placement.evidence(none, ane_mw=0.0, gpu_mw=None) == (
         f"no plan: compute plans need macOS 14.4; ANE {NO_EVIDENCE}"
     )
+
+
+@pytest.mark.parametrize(
+    ("power", "words"),
+    [
+        (
+            {"ane_mw": 900, "gpu_mw": 5, "idle_ane_mw": 0},
+            "ANE drew 900 mW while running, GPU 5 mW while running: partly on the Neural Engine",
+        ),
+        ({"ane_mw": 0, "gpu_mw": 0}, "ANE 0 mW while running, GPU 0 mW while running: probably on the CPU"),
+        (
+            {"ane_mw": 0, "gpu_mw": 900, "idle_gpu_mw": 30},
+            "ANE 0 mW while running, GPU drew 900 mW while running: "
+            "partly on the GPU, probably not on the Neural Engine",
+        ),
+        # Without a baseline the power may be another program's.
+        ({"ane_mw": 900, "gpu_mw": None}, "ANE drew 900 mW while running"),
+        # A rail that was never seen to count proves nothing by its zero.
+        (
+            {"ane_mw": 0, "gpu_mw": None, "validated": ()},
+            "ANE power reading not validated on this machine, so no evidence",
+        ),
+    ],
+)
+def test_of_core_ai_the_rails_alone_say_where_it_ran(power: dict[str, Any], words: str) -> None:
+    assert evidence(None, unit="COREAI:prefers_ne", **power) == f"Core AI reports no placement; {words}"
+
+
+def test_of_core_ai_without_power_and_of_other_units_without_a_plan_nothing_is_said() -> None:
+    assert evidence(None, ane_mw=None, gpu_mw=None, unit="COREAI:default") is None
+    assert evidence(None, ane_mw=900, gpu_mw=0, unit="CPU_AND_NE") is None
+    assert evidence(None, ane_mw=900, gpu_mw=0, unit="COREAI:default~b") is None

@@ -22,6 +22,7 @@ from hettop.sources.host import (
     chip_name,
     clock_mhz,
     core_kinds,
+    cpu_seconds,
     describe_host,
     machine_model,
     memory_pressure,
@@ -242,3 +243,17 @@ def test_a_mac_without_these_commands_has_nothing_to_report() -> None:
 def test_elsewhere_no_mac_is_asked() -> None:
     host = describe_host("linux", mac({"-g": PMSET.format(setting="lowpowermode 1"), "sysctl.proc_translated": "1"}))
     assert (host.power_mode, host.warnings) == (None, [])
+
+
+def test_seconds_of_the_cpu_are_busy_or_idle_and_guests_count_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Linux: 10 + 5 s busy, 80 idle, 5 waiting; the guest's 4 are within the user's 10."""
+
+    class Times:
+        def __init__(self, **seconds: float) -> None:
+            self._asdict = lambda: seconds
+
+    linux = Times(user=10.0, system=5.0, idle=80.0, iowait=5.0, guest=4.0)
+    monkeypatch.setattr("psutil.cpu_times", lambda: linux)
+    assert cpu_seconds() == (15.0, 100.0)
+    monkeypatch.setattr("psutil.cpu_times", lambda: Times(user=1.0, nice=2.0, system=3.0, idle=4.0))
+    assert cpu_seconds() == (6.0, 10.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hettop.studies.sweep.result import SweepCurve, SweepPoint, SweepResult
+from hettop.studies.sweep.result import Sensitivity, SweepCurve, SweepPoint, SweepResult, Usage
 from hettop.studies.variants.result import VariantRow, VariantsResult
 
 BATCHES = (1, 2, 4, 8, 16, 32)
@@ -79,6 +79,24 @@ LOADS = SweepResult(
         under("none", 8.0, "CPU_ONLY"),
         under("cpu:1", 10.0, "CPU_ONLY"),
         under("memory:1", None, "CPU_ONLY", "gone"),
+    ],
+    sensitivity=[
+        Sensitivity(
+            unit="ALL",
+            load="memory:1",
+            n=100,
+            idle_n=100,
+            p50_ratio=2.4,
+            p50_ci=(2.2, 2.6),
+            p90_ratio=2.5,
+            p90_ci=(2.1, 2.9),
+        ),
+        Sensitivity(unit="CPU_ONLY", load="cpu:1", n=30, idle_n=100, p50_ratio=1.25),
+    ],
+    usage=[
+        Usage(units=["ALL"], load="none", cpu_share=0.25, frames_due=600, frames_missed=6, missed_share=0.01),
+        Usage(units=["ALL"], load="memory:1", cpu_share=0.75, frames_due=600, frames_missed=540, missed_share=0.9),
+        Usage(units=["CPU_ONLY"], load="none", cpu_share=0.5),
     ],
     notes=["load gpu:1: no GPU"],
 )

@@ -17,6 +17,7 @@ from hettop.report.terminal.lines import INKS, text_of, width_of
 from hettop.studies.registry import STUDIES
 from hettop.studies.result import StudyResult
 from tests.studies import coexecuted, inside, planned, started, swept
+from tests.studies.predict import found as predicted
 
 EVIL = "</svg><script>alert(1)</script>\x1b[31m\u202e`|x"
 
@@ -52,6 +53,7 @@ FOUND: list[tuple[str, StudyResult]] = [
     *(("coexec", found) for found in (coexecuted.WELL, coexecuted.BEGUN, coexecuted.NOTHING, coexecuted.DIED)),
     *(("coexec", found) for found in (coexecuted.UNTRUE, coexecuted.POWERED, coexecuted.HOSTILE_ONE)),
     *(("cold", found) for found in (started.WELL, started.CACHED, started.IN_SIMULATION, started.UNSTEADY)),
+    *(("predict", found) for found in (predicted.FOUND, predicted.FAILED, predicted.FEW, predicted.NOTHING)),
     *(("cold", found) for found in (started.ALL_FAILED, started.NOTHING, started.FULL, started.HOSTILE_ONE)),
 ]
 NAMED = pytest.mark.parametrize(("name", "found"), [*FOUND, *((name, _evil(name, found)) for name, found in FOUND)])

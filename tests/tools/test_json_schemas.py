@@ -13,6 +13,7 @@ from hettop.studies.registry import STUDIES
 from hettop.studies.result import StudyResult, named
 from tests.cli.running import called
 from tests.studies import coexecuted, inside, planned, started, swept
+from tests.studies.predict import found as predicted
 from tools import json_schemas
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -73,6 +74,7 @@ FOUND: list[tuple[str, StudyResult]] = [
     ("roofline", inside.ROOFLINE),
     ("coexec", coexecuted.WELL),
     ("cold", started.WELL),
+    ("predict", predicted.FOUND),
 ]
 
 

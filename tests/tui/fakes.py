@@ -134,7 +134,7 @@ def row(unit: str, mean_ms: float | None = None, *, state: str = "paused", **cha
 
 UNITS = UnitsView(
     rows=(
-        row("CPU_AND_NE", 2.2, state="running", active=True, placed="NE", violin=NE_VIOLIN),
+        row("CPU_AND_NE", 2.2, state="running", active=True, runs_now=True, placed="NE", violin=NE_VIOLIN),
         row("CPU_AND_GPU", 3.16, placed="GPU", violin=GPU_VIOLIN),
         row("CPU_ONLY", 4.98, placed="CPU", violin=CPU_VIOLIN),
         row("ALL", state="loading"),
@@ -281,7 +281,7 @@ def hostile_view() -> SessionView:
     failure = Failure(kind=HOSTILE, message=HOSTILE, hint=HOSTILE)
     rows = (
         replace(
-            row(HOSTILE, 2.2, state=HOSTILE, active=True, placed=HOSTILE, violin=NE_VIOLIN),
+            row(HOSTILE, 2.2, state=HOSTILE, active=True, runs_now=True, placed=HOSTILE, violin=NE_VIOLIN),
             warning=HOSTILE,
             details=(HOSTILE, HOSTILE),
         ),

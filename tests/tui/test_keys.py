@@ -201,6 +201,17 @@ async def test_the_time_window_grows_and_shrinks_within_its_steps() -> None:
     assert seen == [60, WHOLE_SESSION_S, WHOLE_SESSION_S, 60, 30, 10, 5, 5]
 
 
+async def test_a_window_longer_than_a_replay_is_all_of_it() -> None:
+    short = replace(REPLAY, position_ns=20 * SECOND, duration_ns=28 * SECOND)
+    async with running(FakeFeed(replay=short)) as (app, pilot):
+        await pilot.press("minus")
+        await settled(pilot)
+        assert "time window 10 s" in screen_text(app)
+        await pilot.press("plus")
+        await settled(pilot)
+        assert "time window all 28 s" in screen_text(app)
+
+
 async def test_panels_are_focused_by_number_and_tab() -> None:
     async with running(FakeFeed()) as (app, pilot):
         focused = []

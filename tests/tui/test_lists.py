@@ -120,7 +120,7 @@ async def test_a_filter_of_units_works_while_it_is_typed_and_is_shown_until_esca
         assert units_in_order(screen_text(app)) == ["CPU_AND_NE"]
         await pilot.press("enter")
         await settled(pilot)
-        assert "units · since the start · /ne: 1 of 4" in screen_text(app)
+        assert "units · since the start · without load · /ne: 1 of 4" in screen_text(app)
         await pilot.press("escape")
         await settled(pilot)
         assert len(units_in_order(screen_text(app))) == 4

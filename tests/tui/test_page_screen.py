@@ -195,3 +195,16 @@ async def test_a_tick_that_comes_after_the_screens_have_gone_draws_nothing() -> 
     app.draw()
     assert app.page_screen is None
     assert app.frame_state is drawn
+
+
+async def test_a_terminal_that_grows_under_a_dialog_over_a_page_beside_the_panels_is_drawn() -> None:
+    async with running(FakeFeed(), size=(100, 30)) as (app, pilot):
+        for key in ("v", "question_mark"):
+            await pilot.press(key)
+            await settled(pilot)
+        await pilot.resize_terminal(240, 60)
+        await settled(pilot)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "verdict · at" in screen_text(app)
+        assert all(len(line) <= 240 for line in screen_text(app).splitlines())

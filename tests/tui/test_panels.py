@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hettop.events import Advice
 from hettop.report.terminal.glyphs import to_ascii
 from hettop.report.terminal.lines import Line, text_of, width_of
-from hettop.session.views.structs import LogLine, SessionView
+from hettop.session.views.structs import LogLine, SessionView, TimelineSlot
 from hettop.tui.feed import RecordingStatus
 from hettop.tui.frame_state import FrameState
 from hettop.tui.panels.events import EventLine, EventsPanel, entry_lines
@@ -183,20 +183,31 @@ class TestFrame:
 class TestTimeline:
     def test_the_title_reports_window_spikes_and_glyphs(self) -> None:
         rows = drawn(TimelinePanel, frame_state(), 90, 8)
-        assert "timeline ms · last 30 s · ▲ 2 spikes in this window · ⢕ P50 ⣿ P90 ⠁ max per 0.5 s" in rows[0]
-        assert "┄ spike threshold 4.00 ms" in rows[-1]
+        assert "timeline ms · last 30 s · ▲ 2 spikes in this window · slots of 0.5 s" in rows[0]
+        assert "⢕ P50 ⣿ P90 ⠁ max · ┄ spike threshold 4.00 ms ─" in rows[-1]
 
     def test_in_blocks_there_is_no_p50(self) -> None:
         blocks = replace(frame_state(), braille=False)
-        assert "▲ 2 spikes in this window · █ P90 ▔ max per 0.5 s" in drawn(TimelinePanel, blocks, 90, 8)[0]
+        assert "─█ P90 ▔ max · ┄ spike threshold" in drawn(TimelinePanel, blocks, 90, 8)[-1]
 
     def test_a_window_of_the_history_names_its_cells(self) -> None:
         long = replace(
             TIMELINE, window_ns=40 * 60 * SECOND, cells_ns=(16 * SECOND, 64 * SECOND), whole=True, budget_ms=5.0
         )
         rows = drawn(TimelinePanel, frame_state(replace(LIVE, timeline=long)), 120, 8)
-        assert "whole session, 40 min · ▲ 2 spikes in this window · ⢕ P50 ⣿ P90 ⠁ max per 16 s to 64 s" in rows[0]
+        assert "whole session, 40 min · ▲ 2 spikes · slots of 16 s to 64 s" in rows[0]
         assert "┄ spike threshold 4.00 ms · ━ budget 5.00 ms" in rows[-1]
+
+    def test_only_what_is_drawn_is_named(self) -> None:
+        # In a lane of one line, samples hide the threshold and there are no marks.
+        low = drawn(TimelinePanel, frame_state(POWERED), 90, 4)
+        assert "threshold" not in low[-1]
+        assert not {"┄", "⇡"} & set("".join(low))
+        (lane,) = TIMELINE.lanes
+        above = replace(TIMELINE, lanes=(replace(lane, slots=(*lane.slots[:-1], TimelineSlot(2.0, 2.2, 50.0))),))
+        high = drawn(TimelinePanel, frame_state(replace(LIVE, timeline=above)), 90, 8)
+        assert "⇡" in "".join(high[1:-1])
+        assert "⇡ off scale" in high[-1]
 
     def test_one_spike_is_not_two(self) -> None:
         one = replace(LIVE, timeline=replace(LIVE.timeline, spikes=1))
@@ -204,6 +215,11 @@ class TestTimeline:
 
 
 class TestUnits:
+    def test_the_title_names_the_load_of_the_samples_or_that_there_is_none(self) -> None:
+        assert "units · since the start · without load ─" in drawn(UnitsPanel, frame_state(), 90, 8)[0]
+        loaded = replace(LIVE, header=replace(HEADER, load="cpu:2"))
+        assert "units · since the start · under cpu:2 ─" in drawn(UnitsPanel, frame_state(loaded), 90, 8)[0]
+
     def test_a_row_per_unit_with_its_numbers(self) -> None:
         text = units_text(LIVE, 120, 5)
         titles = ["unit", "n", "mean", "P50", "P90", "P99", "min", "max", "std", "inf/s", "Δ", "mean", "spikes"]

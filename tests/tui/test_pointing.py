@@ -51,7 +51,11 @@ class TestTable:
         assert drawn.hidden == 25
 
     def test_opened_details_are_in_sight_with_their_row(self) -> None:
-        rows = (*MANY.units.rows[:20], replace(DOUBTFUL.units.rows[0], active=False), *MANY.units.rows[20:])
+        rows = (
+            *MANY.units.rows[:20],
+            replace(DOUBTFUL.units.rows[0], active=False, runs_now=False),
+            *MANY.units.rows[20:],
+        )
         session = replace(LIVE, units=replace(UNITS, rows=rows))
         text = words(session, 76, 6, Pointing(cursor="CPU_AND_NE", opened="CPU_AND_NE"))
         assert text[1].startswith(" !CPU_AND_NE") or text[2].startswith(" !CPU_AND_NE")
@@ -168,7 +172,7 @@ def shown_events(app: HettopApp) -> Sequence[str]:
 
 async def test_a_replay_without_power_looks_for_no_source() -> None:
     async with running(FakeFeed(EMPTY, replay=REPLAY)) as (app, _):
-        assert "n/a (no power in the recording" in screen_text(app)
+        assert "n/a: no power in the recording" in screen_text(app)
         assert "looking for a source" not in screen_text(app)
 
 

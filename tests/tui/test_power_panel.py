@@ -36,7 +36,7 @@ def test_wide_panels_have_mean_and_peak() -> None:
 def test_no_power_is_a_reason_and_what_repairs_it_and_never_a_number() -> None:
     text = shown(NO_POWER, 120)
     assert text == [
-        "n/a (powermetrics: macOS tells power to root only, press p)",
+        "n/a: powermetrics: macOS tells power to root only, press p",
         "sudo -v, in this very terminal",
     ]
     assert shown(replace(NO_POWER, state=None), 40) == ["looking for a power source …"]
@@ -44,9 +44,9 @@ def test_no_power_is_a_reason_and_what_repairs_it_and_never_a_number() -> None:
 
 def test_rails_of_a_source_that_has_ended_say_so() -> None:
     gone = replace(POWER, state="expired", reason="power access expired", fix="sudo -v")
-    assert "n/a (power access expired)" in "\n".join(shown(gone, 60))
+    assert "n/a: power access expired" in "\n".join(shown(gone, 60))
     could = replace(gone, needs_access=True)
-    assert "n/a (power access expired, press p)" in "\n".join(shown(could, 60))
+    assert "n/a: power access expired, press p" in "\n".join(shown(could, 60))
 
 
 def test_nothing_measured_is_a_gap_and_zero_watts_are_a_bar() -> None:
@@ -102,7 +102,7 @@ def test_without_power_there_is_no_scale_to_read() -> None:
 
 def test_a_source_that_runs_and_has_reported_nothing_usable_says_that() -> None:
     note = replace(NO_POWER, state="running", reason="a sample every 500 ms, not 100 ms as asked for", fix="")
-    assert shown(note, 80) == ["n/a (no usable sample yet)"]
+    assert shown(note, 80) == ["n/a: no usable sample yet"]
 
 
 def test_rails_whose_source_said_nothing_of_itself_are_not_being_looked_for() -> None:
@@ -158,6 +158,16 @@ async def test_taller_screens_have_taller_curves(lines: int, each: int) -> None:
         shown = [line[78:] for line in screen_text(app).splitlines()]
     cpu, gpu = (next(y for y, text in enumerate(shown) if f"│ {name} " in text) for name in ("CPU", "GPU"))
     assert gpu - cpu == each
+
+
+def test_curves_of_a_layout_with_a_tall_panel_use_its_height() -> None:
+    panel = PowerPanel()
+    panel.frame_state = frame_state(POWERED)
+    lines = [text_of(row) for row in panel.lines(60, 40)]
+    cpu, gpu, ane = (next(y for y, text in enumerate(lines) if f"│ {name} " in text) for name in ("CPU", "GPU", "ANE"))
+    # 38 lines inside, of which a screen that is on none has one a rail: heading, three rails, sum, energy, clusters.
+    spare = 38 - len(draw_power(POWER, Drawing(56), POWERED.units.rows))
+    assert gpu - cpu == ane - gpu == 1 + spare // 3
 
 
 def test_the_sum_stands_below_the_curves_and_begins_where_they_do() -> None:

@@ -68,6 +68,13 @@ def test_one_line_a_unit_has_its_name_and_p90() -> None:
     assert [row[:12] for row in rows] == ["▶NE    4.50 "] * 2
 
 
+def test_numbers_beside_names_alone_are_named_below_them() -> None:
+    *_, axis = drawn(shown(NE), 3)
+    assert axis[:12] == "     P90 ms "
+    *_, axis = drawn(shown(NE), 4)
+    assert not axis[:12].strip(), "with two lines, P90 is before the number"
+
+
 def test_more_lines_have_more_numbers() -> None:
     over = replace(NE, budget=BudgetShare(4.0, 0.9, 1_000, 125))
     rows = drawn(shown(over), 8)

@@ -61,17 +61,48 @@ def test_one_enormous_spike_is_cut_and_shown_to_be() -> None:
     assert rows[:4] == ["   ▲", "    ", "⡤⡤⡤⡤", "⡪⡪⡪⡪"]
 
 
+def test_a_loaded_stretch_is_on_the_scale_and_its_rarest_call_off_it() -> None:
+    # 6 of 60 slots are four times slower: 8 ms is held, and the calls of 11 ms that are frequent there. One of 90 ms is
+    # off the scale, which ends at one and a half times 8, at 12: 16 dots, so the call of 11 is the 15th and the P90 of
+    # 8 is the 11th, the third of the second line.
+    loaded = (*[TimelineSlot(7.0, 8.0, 11.0)] * 5, TimelineSlot(7.0, 8.0, 90.0))
+    lane = replace(ONE, slots=(*[TimelineSlot(1.0, 2.0, 2.0)] * 54, *loaded), threshold_ms=None)
+    other = replace(lane, unit="CPU_AND_NE", slots=(TimelineSlot(1.0, 2.0, 2.0),) * 60)
+    rows = texts(replace(KNOWN, lanes=(lane, other), slot_ns=SECOND), GUTTER + 30, 9)
+    assert [row[-3:] for row in rows[:2]] == ["⠒⠒⇡", "⡲⡲⡲"]
+    assert rows[0].count("⇡") == 1
+
+
+def test_a_mark_of_a_spike_is_another_one_than_that_of_a_call_off_the_scale() -> None:
+    slots = (*[TimelineSlot(1.0, 1.0, 1.0)] * 40, TimelineSlot(1.0, 1.0, 9.0), None, TimelineSlot(1.0, 1.0, 9.0, True))
+    drawn = draw_timeline(replace(KNOWN, lanes=(replace(ONE, slots=slots, threshold_ms=None),)), 22, 5)
+    assert drawn[0][-2:] == (("⇡", "mid"), ("▲", "high"))
+
+
+def test_a_label_is_the_value_of_the_middle_of_its_line() -> None:
+    # Up to 3 ms, a lane has lines of 1.5 ms. The upper one, with 2.5 ms in it, is not labelled with its edge of 3 ms.
+    lane = replace(SLOW, slots=(TimelineSlot(2.0, 2.5, 2.9),) * 60)
+    rows = texts(replace(BOTH, lanes=(lane, FAST)), GUTTER + 30, 5)
+    assert rows[0].startswith("CPU       2┤")
+
+
+def test_a_line_with_the_threshold_is_labelled_with_its_value() -> None:
+    rows = texts(replace(BOTH, lanes=(SLOW, replace(FAST, threshold_ms=0.943))), GUTTER + 30, 9)
+    (line,) = [row for row in rows if "┄" in row]
+    assert line.startswith("      0.943┤")
+
+
 FAST = TimelineLane("CPU_AND_NE", (TimelineSlot(0.4, 0.5, 0.5),) * 60, 0.5, None, 0)
 SLOW = TimelineLane("CPU_ONLY", (TimelineSlot(1.9, 2.0, 2.0),) * 60, 2.0, None, 0)
 BOTH = replace(KNOWN, lanes=(SLOW, FAST), slot_ns=SECOND // 2, window_ns=30 * SECOND)
 
 
 def test_lanes_share_one_scale_and_have_name_and_p90_beside_them() -> None:
-    # 2 ms is the top: 8 dots of a lane for the slow unit, 2 for the fast one.
+    # 2 ms is the top: 8 dots of a lane for the slow unit, 2 for the fast one. The upper line is from 1 to 2 ms.
     assert texts(BOTH, GUTTER + 30, 5) == [
-        "CPU       2┤" + "⡫" * 30,
+        "CPU     1.5┤" + "⡫" * 30,
         "2.00       │" + "⡪" * 30,
-        "NE        2┤" + " " * 30,
+        "NE      1.5┤" + " " * 30,
         "0.500      │" + "⡤" * 30,
         "          0└" + "┴-30 s─────────┴-15 s─────────",
     ]

@@ -30,7 +30,8 @@ def shown(view: UnitsView, width: int = 116, height: int = 36, pointing: Pointin
 
 
 def test_a_block_has_all_percentiles_and_says_how_many_samples_are_missing() -> None:
-    one = row("CPU_AND_NE", 2.2, state="running", active=True, placed="NE", further=FURTHER, energy_mj=5.5, net_mj=4.2)
+    known = row("CPU_AND_NE", 2.2, state="running", placed="NE", further=FURTHER, energy_mj=5.5, net_mj=4.2)
+    one = replace(known, active=True, runs_now=True)
     text = shown(replace(UNITS, rows=(one,)))
     assert text[0] == "▶ CPU_AND_NE        running on NE  4,210 samples, 455 inferences/s, best mean"
     assert text[1] == (

@@ -30,7 +30,7 @@ class Inspection:
     functions: of a multifunction ML Program, the default one first; `function` is the one that is described.
     requires: what it takes to run it, by name: sets of operators, specification, deployment target.
     stages: of a pipeline, (name, kind) of its models. missing_ops: what keeps an ML Program from being translated.
-    totals: None where nothing can be counted.
+    totals: None where nothing can be counted; `precision` is then what the format itself reports of it.
     """
 
     name: str
@@ -47,9 +47,16 @@ class Inspection:
     stages: tuple[tuple[str, str], ...] = ()
     missing_ops: tuple[MissingOp, ...] = ()
     notes: tuple[str, ...] = ()
+    precision: str | None = None
 
 
 PLACEMENT_NOTE = "placement needs Core ML on a Mac"
+CORE_AI_NOTE = "placement is not reported by Core AI"
+
+
+def placement_note(inspection: Inspection) -> str:
+    """Why there is no placement."""
+    return CORE_AI_NOTE if inspection.format == "coreai" else PLACEMENT_NOTE
 
 
 def document(inspection: Inspection) -> dict[str, Any]:
@@ -67,7 +74,7 @@ def document(inspection: Inspection) -> dict[str, Any]:
         "weight_bytes": totals.weight_bytes if totals else None,
         "activation_bytes": totals.activation_bytes if totals else None,
         "operational_intensity": totals.intensity if totals else None,
-        "precision": totals.precision if totals else None,
+        "precision": totals.precision if totals else inspection.precision,
         "macs_by_op": dict(totals.macs_by_op) if totals else {},
         "functions": [clean(name) for name in inspection.functions],
         "function": None if inspection.function is None else clean(inspection.function),
@@ -75,7 +82,7 @@ def document(inspection: Inspection) -> dict[str, Any]:
         "stages": [{"name": clean(name), "kind": kind} for name, kind in inspection.stages],
         "missing_ops": [{"op": each.op, "place": each.place} for each in inspection.missing_ops],
         "placement": dict.fromkeys(CORE_ML_UNITS),
-        "note": "; ".join((*notes_of(inspection), PLACEMENT_NOTE)),
+        "note": "; ".join((*notes_of(inspection), placement_note(inspection))),
     }
 
 

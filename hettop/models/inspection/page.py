@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 from hettop.format import UNKNOWN, count, percent, short_count, significant, size
-from hettop.models.inspection.inspection import PLACEMENT_NOTE, Inspection, Totals, notes_of
+from hettop.models.inspection.inspection import Inspection, notes_of, placement_note
 from hettop.models.ports import Port
 from hettop.text import clean
 
@@ -22,6 +22,7 @@ _FORMATS = {
     "mlprogram": "Core ML program",
     "neuralnetwork": "Core ML neural network",
     "pipeline": "Core ML pipeline",
+    "coreai": "Core AI asset",
 }
 
 
@@ -31,7 +32,7 @@ def page(inspection: Inspection, width: int = WIDTH) -> str:
         _title(inspection),
         _interface(inspection),
         _stages(inspection),
-        _totals(inspection.totals),
+        _totals(inspection),
         _operations(inspection),
         _missing(inspection),
         _closing(inspection, max(width, _NARROWEST)),
@@ -81,9 +82,10 @@ def _stages(inspection: Inspection) -> list[str]:
     ]
 
 
-def _totals(totals: Totals | None) -> list[str]:
+def _totals(inspection: Inspection) -> list[str]:
+    totals = inspection.totals
     if totals is None:
-        return []
+        return [f"{'precision':<{_LABEL}}{inspection.precision}"] if inspection.precision else []
     rows = [
         ("parameters", count(totals.parameters), f"{size(totals.weight_bytes)} stored"),
         ("MACs", count(totals.macs), "per call" if totals.macs is not None else ""),
@@ -120,7 +122,7 @@ def _missing(inspection: Inspection) -> list[str]:
 
 def _closing(inspection: Inspection, width: int) -> list[str]:
     rows = [("note", note) for note in notes_of(inspection)]
-    rows.append(("placement", f"{UNKNOWN}: {PLACEMENT_NOTE.removeprefix('placement ')}"))
+    rows.append(("placement", f"{UNKNOWN}: {placement_note(inspection).removeprefix('placement ')}"))
     lines: list[str] = []
     for label, text in rows:
         lines += textwrap.wrap(

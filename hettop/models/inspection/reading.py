@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hettop.errors import HettopError
+from hettop.models.core_ai import is_core_ai
 from hettop.models.decoding import find_pairs
 from hettop.models.inspection.graph import Tensor
 from hettop.models.inspection.inspection import Inspection, MissingOp, Totals, add_up
@@ -35,6 +36,12 @@ def inspect(
     ONNX model, which may decide which branch runs. Raises HettopError: `missing`,
     `format`, `io` for a file that cannot be read, `input` for a shape or function that the model does not have.
     """
+    if is_core_ai(path):
+        if shapes or values:
+            raise HettopError("input", "--shape and --input have no effect on a Core AI asset", "leave them out")
+        from hettop.models.inspection.core_ai import inspect_asset
+
+        return inspect_asset(path, function)
     if path.suffix.lower() in CORE_ML_SUFFIXES:
         if values:
             raise HettopError("input", "--input applies to ONNX models", "leave it out")

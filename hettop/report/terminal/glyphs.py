@@ -16,7 +16,9 @@ ABOVE = "»"
 BELOW = "«"
 BUDGET = "║"
 DASHED = "╎"
-CLIPPED = "▲"
+SPIKE = "▲"
+POINTED = "▲"
+OFF_SCALE = "⇡"
 MARK = "▾"
 MEDIAN = "┃"
 NOTE = "◆"
@@ -69,7 +71,8 @@ _ASCII = {
     BELOW: "<",
     BUDGET: "!",
     DASHED: "'",
-    CLIPPED: "^",
+    SPIKE: "^",
+    OFF_SCALE: "+",
     MARK: "v",
     MEDIAN: "|",
     NOTE: "*",

@@ -15,7 +15,7 @@ GAP = 2
 SERIES = (
     (glyphs.RECORD, "accent"),
     (glyphs.NOTE, "mid"),
-    (glyphs.CLIPPED, "low"),
+    (glyphs.POINTED, "low"),
     (glyphs.SQUARE, "strong"),
 )
 """Glyph and ink of one series and the next: either alone distinguishes them."""

@@ -75,7 +75,7 @@ def ridge(session: Session, request: ViewRequest) -> RidgeView | None:
     spreads = {unit: spread_of(latencies) for unit, latencies in windows.items()}
     drawn = [each for unit, each in spreads.items() if each is not None and len(windows[unit]) >= LEAST_SAMPLES]
     places = axis_of(drawn, request) if drawn else None
-    measured = None if session.paused else max(ends, key=lambda name: ends[name], default=None)
+    measured = None if session.paused else latest_unit(session)
     return RidgeView(
         rows=tuple(
             replace(
@@ -92,6 +92,12 @@ def ridge(session: Session, request: ViewRequest) -> RidgeView | None:
         budget_ms=request.budget_ms,
         budget_quantile=request.budget_quantile,
     )
+
+
+def latest_unit(session: Session) -> str | None:
+    """The unit of the last steady sample; of units that are interleaved, the one whose turn it is."""
+    ends = {unit: end for unit in session.units if (end := _last_end_ns(session, unit)) is not None}
+    return max(ends, key=lambda name: ends[name], default=None)
 
 
 def _last_end_ns(session: Session, unit: str) -> int | None:

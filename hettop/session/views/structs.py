@@ -320,7 +320,8 @@ class UnitRow:
     `difference` is the mean over the best mean of the usable units, minus one (0 = best); None for the others.
     `energy_mj` is per inference; `warning`: its outputs differ from the reference's; `details` are its first load,
     plan, placement and outputs as text, a line each; `warning_detail` is the one that shows why there is a warning.
-    `waiting`: its engine loads or does not answer.
+    `waiting`: its engine loads or does not answer. `runs_now`: it is active, and of units that are interleaved the one
+    whose turn it is.
     `missed`: the share of paced samples whose response was later than the budget; None without one. `p99_needs`: the
     further samples without which there is no P99. `energy_lacking`: why there is no energy although power is read.
     `further`: percentiles for the zoomed panel, where they were requested.
@@ -347,6 +348,7 @@ class UnitRow:
     details: tuple[str, ...]
     violin: tuple[float, ...]
     waiting: bool = False
+    runs_now: bool = False
     warning_detail: str | None = None
     p99_ms: float | None = None
     p99_needs: int | None = None

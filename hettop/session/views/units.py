@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hettop.compute_units import is_reference_unit
 from hettop.events import OutputDifference, Outputs, Plan
 from hettop.format import UNKNOWN, milliseconds, significant
 from hettop.session.beside import sentence
@@ -18,6 +20,7 @@ from hettop.session.session import Session, current_condition
 from hettop.session.states import drift_words, stay_words
 from hettop.session.statistics import binding_overhead_ms, energy_of
 from hettop.session.unit import Unit
+from hettop.session.views.latency import latest_unit
 from hettop.session.views.structs import ConditionRow, Percentile, UnitRow, UnitsView, ViewRequest
 from hettop.stats.histogram import bucket_high, bucket_low
 from hettop.stats.quantiles import further_samples
@@ -44,8 +47,13 @@ def units(session: Session, request: ViewRequest) -> UnitsView:
     best = min((condition.wall.moments.mean_ns or 0.0 for condition in usable), default=None)
     low, high = _violin_axis(measured)
     active = session.control.units if session.control else []
+    turns = session.control is not None and session.control.mode == "interleave"
+    running = [latest_unit(session)] if turns else active
     rows = tuple(
-        _row(session, request, chosen[name], unit=unit, active=name in active, best_mean=best, axis_ns=(low, high))
+        replace(
+            _row(session, request, chosen[name], unit=unit, active=name in active, best_mean=best, axis_ns=(low, high)),
+            runs_now=name in active and name in running,
+        )
         for name, unit in session.units.items()
     )
     absent = session.header.settings.get("absent", {}) if session.header else {}
@@ -182,7 +190,6 @@ def density(condition: Condition | None, low: float, high: float, columns: int) 
 
 
 SAME_TOP1 = 1.0
-REFERENCE = "CPU_ONLY"
 _SECONDS_FROM_MS = 10_000
 CLEAR_DIFFERENCE = 0.05
 """Relative to the reference's largest value. FP16 changes values by thousandths; this has another cause."""
@@ -219,7 +226,7 @@ def is_usable(unit: Unit) -> bool:
 
 def tells_right_from_wrong(reference: str) -> bool:
     """Whether this unit's outputs count as correct: the CPU computes in the model's own precision."""
-    return reference.partition("@")[0] == REFERENCE
+    return is_reference_unit(reference)
 
 
 def disagree(outputs: Outputs | None) -> bool:
@@ -241,7 +248,7 @@ def unit_details(
     frames: Frames | None = None,
 ) -> tuple[str, ...]:
     """The details of a unit, a line each."""
-    shown = evidence_of(unit.plan, condition, energy, baseline_mw)
+    shown = evidence_of(unit.plan, condition, energy, baseline_mw, unit.name)
     lines = (
         _ledger(unit),
         _overhead(condition),

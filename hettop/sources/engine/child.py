@@ -6,7 +6,7 @@ Knows the protocol but not why a unit runs; never waits for a process, except to
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,10 +102,14 @@ class Child:
         return self._process.log.lines()
 
 
+Changes = Callable[[str], Mapping[str, Any]]
+"""What is different in the jobs of a variant of a unit, by the names of `EngineJob`."""
+
+
 class Starter:
     """`job` is what all inference processes of the engine have in common; `argv` starts one.
 
-    `variants` maps the name of each variant to what is different in its jobs, by the names of `EngineJob`.
+    `variants` maps the name of each variant to what is different in its jobs.
     """
 
     def __init__(
@@ -116,7 +120,7 @@ class Starter:
         environment: Mapping[str, str] | None,
         reader: PipeReader,
         guard: ProcessGuard,
-        variants: Mapping[str, Mapping[str, Any]] | None = None,
+        variants: Mapping[str, Changes] | None = None,
     ) -> None:
         self.job = job
         self._variants = dict(variants or {})
@@ -134,21 +138,26 @@ class Starter:
         asked = not recycled and variant is None
         job = msgspec.structs.replace(
             self.job,
-            unit=unit,
-            limits=limits,
-            condition=condition,
-            run=run,
-            input_sets=self.job.input_sets if asked else 0,
-            **({} if variant is None else self._variants[variant]),
+            **{
+                "unit": unit,
+                "limits": limits,
+                "condition": condition,
+                "run": run,
+                "input_sets": self.job.input_sets if asked else 0,
+                **self._changes(row),
+            },
         )
         return Child(self._argv, self._environment, job, self._reader, self._guard, row=row)
 
     def period_ns(self, row: str) -> int:
         """How long a sample of this row takes up at least: until the next one arrives, or after its rest."""
-        _, variant = split_row(row)
-        changes = {} if variant is None else self._variants[variant]
+        changes = self._changes(row)
         rate_hz, rest_ns = (changes.get(name, getattr(self.job, name)) for name in ("rate_hz", "rest_ns"))
         return int(NS_PER_S / rate_hz) if rate_hz else int(rest_ns)
+
+    def _changes(self, row: str) -> Mapping[str, Any]:
+        unit, variant = split_row(row)
+        return {} if variant is None else self._variants[variant](unit)
 
     def plan_job(self, unit: str, compiled: str) -> PlanJob:
         return PlanJob(backend=self.job.backend, compiled=compiled, unit=unit, function=self.job.function)

@@ -11,6 +11,7 @@ class BackendEntry:
 
     plans: the function that reads where its framework would run what; devices: the one that lists its devices. None
         where the framework does not report. framework: the module that it takes for granted until it loads a model.
+    extra: the optional part of hettop that installs the framework.
     """
 
     place: str
@@ -19,8 +20,10 @@ class BackendEntry:
     devices: str | None = None
     framework: str | None = None
     simulated: bool = False
+    extra: str | None = None
 
 
+CORE_AI = "coreai"
 CORE_ML = "coreml"
 SERVER = "server"
 BACKENDS = {
@@ -29,6 +32,9 @@ BACKENDS = {
         "on a Mac",
         plans="hettop.sources.engine.coreml.framework:read_plan",
         devices="hettop.sources.engine.coreml.framework:devices_here",
+    ),
+    CORE_AI: BackendEntry(
+        "hettop.sources.engine.backends.coreai:CoreAiBackend", "for .aimodel files", framework="coreai", extra="coreai"
     ),
     "onnxruntime": BackendEntry(
         "hettop.sources.engine.backends.onnxruntime:OnnxRuntimeBackend", framework="onnxruntime"

@@ -13,12 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop import events
+from hettop.compute_units import REFERENCE_UNITS
 from hettop.sources.engine.frames import OutputsFrame
 from hettop.sources.engine.published import UNDECIDED, PublishedOutput
 from hettop.text import clean
-
-REFERENCE = "CPU_ONLY"
-"""The unit that computes in full precision, or nearest to it."""
 
 LARGEST_TOLD = 1e12
 """The largest number a line of the stream may carry here; larger differences are cut to it."""
@@ -27,7 +25,7 @@ Values = npt.NDArray[np.float64]
 
 
 class Comparisons:
-    """What is known of each unit's answers. The reference is `CPU_ONLY`, and until that is known the first unit."""
+    """What is known of each unit's answers. The reference is the CPU's unit, and until that is known the first one."""
 
     def __init__(self) -> None:
         self._known: dict[str, OutputsFrame] = {}
@@ -40,16 +38,21 @@ class Comparisons:
     def add(self, unit: str, answers: OutputsFrame) -> list[events.Outputs]:
         """The comparisons that these answers make possible, or new; they replace the unit's earlier ones. `t` is 0."""
         self._known[unit] = answers
-        reference = REFERENCE if REFERENCE in self._known else next(iter(self._known))
+        reference = next((unit for unit in REFERENCE_UNITS if unit in self._known), next(iter(self._known)))
         apart = [other for other in self._known if other != reference]
         units = apart if unit == reference else [unit]
         return [compare(each, reference, self._known[each], self._known[reference]) for each in units]
 
 
 def compare(unit: str, reference: str, answers: OutputsFrame, expected: OutputsFrame) -> events.Outputs:
-    """How far `answers` are from those `expected`, on the sets of inputs that both have; `t` is 0."""
+    """How far `answers` are from those `expected`, on the sets of inputs that both have; `t` is 0.
+
+    Outputs are the same by name; by position where none has the name of another.
+    """
     n = min(len(answers.sets), len(expected.sets))
     mine, theirs = _by_name(answers, n), _by_name(expected, n)
+    if not mine.keys() & theirs.keys() and len(mine) == len(theirs):  # another conversion chose other names
+        mine = dict(zip(theirs, mine.values(), strict=True))
     compared = {
         name: _difference(name, mine[name], theirs[name])
         for name in theirs

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -18,7 +17,7 @@ from hettop.processes.child_process import ProcessGuard
 from hettop.processes.pipe_reader import UNREAD_BYTES, PipeReader
 from hettop.sources.engine.backend import Clock, RealClock
 from hettop.sources.engine.backends import has_plans
-from hettop.sources.engine.child import ENGINE, Channel, Child, Starter
+from hettop.sources.engine.child import ENGINE, Changes, Channel, Child, Starter
 from hettop.sources.engine.frames import OutputsFrame, ReadyReport
 from hettop.sources.engine.handover import memory_budget_mb
 from hettop.sources.engine.job import EndWarmup, EngineJob, Limits, Pause, Run, SetLoad, Slots
@@ -53,7 +52,7 @@ class Engine:
         *,
         guard: ProcessGuard,
         origin_ns: int,
-        variants: Mapping[str, Mapping[str, Any]] | None = None,
+        variants: Mapping[str, Changes] | None = None,
         clock: Clock | None = None,
         timeouts: Timeouts = Timeouts(),  # noqa: B008 (immutable)
         shortest_block_ns: int = BLOCK_NS,

@@ -5,6 +5,7 @@ Two implementations of one protocol: real child processes, and the simulated mac
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
@@ -29,6 +30,11 @@ PATIENCE_NS = 10 * 10**9
 LOADING_PATIENCE_NS = 900 * 10**9
 # A hettop that was stopped itself heard nothing because it did not listen.
 LONGEST_STEP_NS = 10**9
+
+CONFIRM_S = 10.0
+"""How long workers of a load may take to be there; a hundredth of a second is usual."""
+
+LOOK_S = 0.05
 
 
 class Changed(Protocol):
@@ -176,6 +182,31 @@ class ProcessLoad:
 
     def _say(self, state: str, condition: str, part: LoadPart | None) -> None:
         self._events.append(lambda t: _event(t, state, condition, part, simulated=False))
+
+
+def nobody_to_tell(condition: str, *, confirmed: bool) -> None:
+    """For a load whose samples are labelled by whoever starts it."""
+
+
+def await_load(competing: CompetingLoad) -> str:
+    """Empty once the load is there, else why it is not."""
+    if not competing.parts:
+        return ""
+    deadline = time.monotonic() + CONFIRM_S
+    while time.monotonic() < deadline:
+        for event in competing.drain(time.monotonic_ns()):
+            if event.state == "confirmed":
+                return ""
+            if event.error is not None:
+                return event.error.message
+        time.sleep(LOOK_S)
+    return "the load did not start"
+
+
+def failure_of(competing: CompetingLoad) -> str:
+    """Why what was measured was not under the load all the time; empty if it was."""
+    errors = [event.error for event in competing.drain(time.monotonic_ns()) if event.error is not None]
+    return errors[0].message if errors else ""
 
 
 class SimulatedLoad:

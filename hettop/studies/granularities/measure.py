@@ -6,7 +6,6 @@ Pure; made of the measuring process's messages for each load.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,7 +17,7 @@ from hettop.processes.child_process import environment_for_child
 from hettop.processes.cpus import usable_threads
 from hettop.processes.reaper import Reaper
 from hettop.sources.load.parts import LoadPart, condition_of, parse_load
-from hettop.sources.load.source import ProcessLoad, unavailable
+from hettop.sources.load.source import ProcessLoad, await_load, failure_of, nobody_to_tell, unavailable
 from hettop.studies.coexec.rates import FEWEST_ROUNDS
 from hettop.studies.granularities.result import SINGLE, ComparedWays, GranularitiesResult, GranularityRow
 from hettop.studies.plan.cutting.child import compare_in_child
@@ -150,11 +149,6 @@ def _rows(load: ComparedWays) -> list[GranularityRow]:
 
 FEWEST_THREADS = 2
 ONE = "CPU_ONLY@1"
-CONFIRM_S = 10.0
-"""How long workers of a load may take to be there; a hundredth of a second is usual."""
-
-LOOK_S = 0.05
-
 
 Say = Callable[[str, float | None], None]
 """What is going on, and the share of all that is done, 0..1, None where that is not known."""
@@ -218,15 +212,15 @@ def compare_under(
     found: list[UnderLoad] = []
     under = _Comparing(len(loads), say, lambda now: known([*found, now]))
     reaper = Reaper()
-    competing = ProcessLoad(reaper, _nobody_to_tell, environment_for_child(os.environ))
+    competing = ProcessLoad(reaper, nobody_to_tell, environment_for_child(os.environ))
     try:
         for parts in loads:
             name = condition_of(parts)
             under.begin(name)
             competing.set(parts)
-            why = _await_load(competing)
+            why = await_load(competing)
             compared = None if why else compare_in_child(subject, threads, duration_ns, under.on_progress)
-            why = why or _failure(competing)
+            why = why or failure_of(competing)
             found.append(UnderLoad(name, None if why else compared, why))
             known(found)
     except KeyboardInterrupt:
@@ -259,28 +253,3 @@ class _Comparing:
         if progress.compared is not None and progress.compared.rows:
             self.partial = UnderLoad(self._load, progress.compared)
             self._known(self.partial)
-
-
-def _nobody_to_tell(condition: str, *, confirmed: bool) -> None:
-    pass
-
-
-def _await_load(competing: ProcessLoad) -> str:
-    """Empty once the load is there, else why it is not."""
-    if not competing.parts:
-        return ""
-    deadline = time.monotonic() + CONFIRM_S
-    while time.monotonic() < deadline:
-        for event in competing.drain(time.monotonic_ns()):
-            if event.state == "confirmed":
-                return ""
-            if event.error is not None:
-                return event.error.message
-        time.sleep(LOOK_S)
-    return "the load did not start"
-
-
-def _failure(competing: ProcessLoad) -> str:
-    """Why what was measured was not under the load all the time; empty if it was."""
-    errors = [event.error for event in competing.drain(time.monotonic_ns()) if event.error is not None]
-    return errors[0].message if errors else ""

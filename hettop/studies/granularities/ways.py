@@ -1,6 +1,6 @@
 """Runs a model in parallel in every way: within operators, between them, by balanced slices, by inputs.
 
-For the measuring process. After Chen et al., "Deep Learning Inference on Heterogeneous Mobile Processors: Potentials
+For the measuring process. After Liu et al., "Deep Learning Inference on Heterogeneous Mobile Processors: Potentials
 and Pitfalls", section 3.2.1, whose granularities these are, on the threads of one processor.
 """
 

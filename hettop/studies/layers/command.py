@@ -16,6 +16,7 @@ from hettop.measurement.arguments import (
 from hettop.measurement.recorded import looks_like_recording, read_recording
 from hettop.measurement.setup import Setup, prepare
 from hettop.models.cache import ModelCache, default_cache
+from hettop.models.core_ai import is_core_ai
 from hettop.models.resolve import is_core_ml, model_file
 from hettop.models.shapes import check_names, choose_shapes
 from hettop.models.translated import translated_file
@@ -23,6 +24,7 @@ from hettop.processes.cpus import usable_threads
 from hettop.report.document import head
 from hettop.session.session import Session
 from hettop.sources.engine.backends import has_plans
+from hettop.sources.engine.names import CORE_AI
 from hettop.studies.layers.graph import read_layers
 from hettop.studies.layers.job import LayersJob, measure_in_child
 from hettop.studies.layers.notes import noted
@@ -34,6 +36,8 @@ from hettop.text import clean
 
 BACKEND = "onnxruntime"
 PROFILED_BACKENDS = (None, BACKEND)
+CORE_AI_UNIT = "COREAI:cpu_only"
+"""What is profiled of a Core AI model if no unit is named."""
 FOR_MEASURING = ("backend", "function", "shape", "input", "hint", "seed", "runs", "warmup", "record")
 
 
@@ -59,8 +63,9 @@ def _of_recording(arguments: argparse.Namespace) -> tuple[str, dict[str, Any], L
 
 def measure(arguments: argparse.Namespace, output: StudyOutput) -> tuple[Setup, LayersResult]:
     """What the options name, measured with the roofs of this machine. Raises HettopError."""
-    backend = _backend(arguments.backend)
-    setup = prepare(replace(model_options(arguments), backend=backend), (arguments.units,), usable_threads())
+    backend = _backend(arguments.backend, arguments.model)
+    units = CORE_AI_UNIT if backend == CORE_AI and "units" not in arguments.given else arguments.units
+    setup = prepare(replace(model_options(arguments), backend=backend), (units,), usable_threads())
     if len(setup.units) != 1:
         raise HettopError("usage", "layers need exactly one unit: --units all", f"use --units {setup.units[0]}")
     job = LayersJob(
@@ -86,8 +91,10 @@ def measure(arguments: argparse.Namespace, output: StudyOutput) -> tuple[Setup, 
     return setup, measure_in_child(job)
 
 
-def _backend(name: str | None) -> str:
+def _backend(name: str | None, model: str) -> str:
     """One that is profiled, or has plans. Raises HettopError: `usage`."""
+    if name == CORE_AI or (name is None and is_core_ai(Path(model))):
+        return CORE_AI
     if name in PROFILED_BACKENDS:
         return BACKEND
     if name is not None and has_plans(name):

@@ -168,6 +168,31 @@ class Roofs(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return {**named(self), "ridge": self.ridge}
 
 
+class CacheUse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a call asks of the last-level cache, by the processor's counters: accesses, misses, and the bytes of those.
+
+    oi: empirical operational intensity, MACs per byte that came from memory (OI_e of Wang et al., "Neural Network
+    Inference on Mobile SoCs", equation 2); None where MACs are unknown or nothing missed.
+    """
+
+    references: Ratio
+    misses: Ratio
+    nbytes: Ratio
+    hit_rate: Share | None = None
+    oi: Ratio | None = None
+
+    @classmethod
+    def of_counts(cls, references: float, misses: float, line_bytes: int, macs: int | None) -> Self:
+        nbytes = misses * line_bytes
+        return cls(
+            references=references,
+            misses=misses,
+            nbytes=nbytes,
+            hit_rate=min(1.0, max(0.0, 1 - misses / references)) if references > 0 else None,
+            oi=macs / nbytes if macs and nbytes > 0 else None,
+        )
+
+
 class LayersResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
     """Time by layer in the order in which they run; in a line the largest, and `rest_n` more of `rest_ms` together.
 
@@ -176,6 +201,7 @@ class LayersResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
         nobody took them. whole: of a roofline, the model as one layer by its end-to-end time.
     runs: how many calls were measured. shapes: of the inputs. unused: operations of the model that do not run, because
         the runtime computed or removed them when it loaded the model.
+    cache: of a call of the whole model; None where it was not counted, for the reason in `cache_why`.
     """
 
     OF: ClassVar[str] = "layers"
@@ -202,6 +228,8 @@ class LayersResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
     runs: Count | None = None
     unused: Count = 0
     shapes: list[str] = []
+    cache: CacheUse | None = None
+    cache_why: Text | None = None
 
     @classmethod
     def of_layers(cls, layers: Iterable[LayerRow], **known: Any) -> Self:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
+from msgspec.structs import replace
 
 from hettop.errors import HettopError
 from hettop.models.inspection.graph import Layer, total_macs
@@ -19,11 +20,12 @@ from hettop.models.ports import Feed
 from hettop.models.resolve import is_core_ml, model_file
 from hettop.models.translated import translated_file
 from hettop.processes.framework_errors import reason
+from hettop.sources.counters import LINE_BYTES, CacheCounters, why_no_counters
 from hettop.sources.engine.backend import Clock, LoadOptions, split_unit
 from hettop.studies.layers.graph import INSERTED, Node, lead_back, named_copy, read_layers, read_wiring
 from hettop.studies.layers.job import LayersJob
 from hettop.studies.layers.profile import RanNode, mean_of_the_middle, read_profile
-from hettop.studies.layers.result import LayerRow, LayersResult, Roofs, total
+from hettop.studies.layers.result import CacheUse, LayerRow, LayersResult, Roofs, total
 from hettop.text import clean
 from hettop.units import NS_PER_MS
 
@@ -50,18 +52,35 @@ def measure(
     roofs_of: RoofsOf,
     *,
     most_events: int = MOST_EVENTS,
+    count: Callable[[], CacheCounters] = CacheCounters,
 ) -> LayersResult:
     """Layers of the job's model, and with `job.roofs` the roofs for as many threads. Raises HettopError.
 
-    folder: for scratch files. most_events: what a profile may hold; there are fewer runs if they would not fit.
+    folder: for scratch files. most_events: what a profile may hold; there are fewer runs if they would not fit. count:
+    opens the counters of cache misses; an OSError says why there are none.
     """
-    measured = _layers(
-        job, folder, cache, clock, most_events
-    )  # whose sessions are gone by now: the roofs need the memory
+    # Before any session: only threads that begin later are counted.
+    why = why_no_counters(count)
+    counters = None if why else count()
+    try:
+        measured = _layers(job, folder, cache, clock, most_events=most_events, counters=counters)
+    finally:
+        if counters is not None:
+            counters.close()
+    measured = replace(measured, cache_why=why or measured.cache_why)
+    # Its sessions are gone by now: the roofs need the memory.
     return measured.under(roofs_of(measured.threads or 1)) if job.roofs else measured
 
 
-def _layers(job: LayersJob, folder: Path, cache: ModelCache, clock: Clock, most_events: int) -> LayersResult:
+def _layers(
+    job: LayersJob,
+    folder: Path,
+    cache: ModelCache,
+    clock: Clock,
+    *,
+    most_events: int,
+    counters: CacheCounters | None,
+) -> LayersResult:
     from hettop.sources.engine.backends.onnxruntime import OnnxRuntimeBackend
 
     name, threads = split_unit(job.unit)
@@ -77,10 +96,12 @@ def _layers(job: LayersJob, folder: Path, cache: ModelCache, clock: Clock, most_
     file = named_copy(_onnx_file(job, cache), folder)
     profiled = _Profiled(file, threads, folder, [port.name for port in loaded.outputs])
     runs = profiled.affordable(job.runs, job.warmup, most_events)
-    end_to_end = _in_turns(partial(backend.predict, feed), partial(profiled.call, feed), job.warmup, runs, clock)
+    plain = partial(backend.predict, feed)
+    end_to_end = _in_turns(plain, partial(profiled.call, feed), job.warmup, runs, clock=clock, counters=counters)
     shapes = {port: tuple(array.shape) for port, array in feed.items()}
     layers, outputs = read_layers(file, shapes, feed)
     rows, unused = join(layers, outputs, read_profile(profiled.finish(), job.warmup), profiled.wiring)
+    use = _cache_use(counters, job.warmup + runs, rows)
     fewer = "" if runs == job.runs else f"{runs} runs instead of {job.runs}: the profile holds no more"
     return LayersResult.of_layers(
         rows,
@@ -91,7 +112,21 @@ def _layers(job: LayersJob, folder: Path, cache: ModelCache, clock: Clock, most_
         unused=unused,
         notes=[note for note in (fewer, clean(loaded.note)) if note],
         shapes=[f"{clean(port)} {'x'.join(map(str, shape))}" for port, shape in shapes.items()],
+        cache=use,
+        cache_why=None if use is not None else NEVER_COUNTED,
     )
+
+
+NEVER_COUNTED = "the processor's counters were busy all the time"
+
+
+def _cache_use(counters: CacheCounters | None, calls: int, rows: Sequence[LayerRow]) -> CacheUse | None:
+    """Of a call; None where nothing was counted."""
+    traffic = None if counters is None else counters.traffic()
+    if traffic is None:
+        return None
+    macs = total(row.macs for row in rows)
+    return CacheUse.of_counts(traffic.references / calls, traffic.misses / calls, LINE_BYTES, macs)
 
 
 class _Profiled:
@@ -139,13 +174,28 @@ def session_options(threads: int | None) -> Any:
     return options
 
 
-def _in_turns(plain: Callable[[], None], profiled: Callable[[], None], warmup: int, runs: int, clock: Clock) -> float:
-    """Calls both `warmup` and then `runs` times, one after the other; the plain one's mean time in ms."""
+def _in_turns(
+    plain: Callable[[], None],
+    profiled: Callable[[], None],
+    warmup: int,
+    runs: int,
+    *,
+    clock: Clock,
+    counters: CacheCounters | None,
+) -> float:
+    """Calls both `warmup` and then `runs` times, one after the other; the plain one's mean time in ms.
+
+    All plain calls are counted; the counters are read outside the time that is taken.
+    """
     times = []
     for turn in range(warmup + runs):
+        if counters is not None:
+            counters.begin()
         begin = clock.now()
         plain()
         times.append(clock.now() - begin)
+        if counters is not None:
+            counters.end()
         profiled()
         if turn == warmup - 1:
             times.clear()
@@ -157,8 +207,12 @@ def _onnx_file(job: LayersJob, cache: ModelCache) -> Path:
     return translated_file(path, job.function, cache) if is_core_ml(path) else path
 
 
-REARRANGING = INSERTED | {"Identity", "Reshape", "Squeeze", "Unsqueeze"}
-"""They multiply nothing; other operations that a runtime adds are unknown."""
+REARRANGING = INSERTED | {"Identity", "Reshape", "Squeeze", "Unsqueeze", "QuantizeLinear", "DequantizeLinear"}
+"""They have no MACs, as in the model itself; other operations that a runtime adds are unknown."""
+
+
+INTEGER = "QLinear"
+"""How the runtime's names of operations on quantised values begin."""
 
 
 def join(
@@ -173,7 +227,7 @@ def join(
     """
     nodes = [Node(each.name, each.op, *_ends(wiring.get(each.name))) for each in ran]
     claims, unused = lead_back(layers, nodes)
-    readers = _readers(layers)
+    readers, integers = _readers(layers), _integer_sizes(layers)
     whole = math.fsum(each.ms for each in ran)
     rows = []
     for index, each in enumerate(ran):
@@ -187,7 +241,8 @@ def join(
             continue
         heart, op = _heart(parts, each.op)
         # What the inspection takes for computed at load moves nothing, yet here it ran: the runtime's bytes are known.
-        moved = each.nbytes if (counted := _moved(parts, outputs, readers)) == 0 else counted
+        counted = _moved(parts, outputs, readers, integers if each.op.startswith(INTEGER) else {})
+        moved = each.nbytes if counted == 0 else counted
         others = tuple(part.name for part in parts if part is not heart)
         macs, ran_as = total_macs(parts), clean(each.name)
         rows.append(LayerRow(heart.name, op, each.ms, share, macs, moved, fused=others, ran_as=ran_as))
@@ -220,11 +275,30 @@ def _readers(layers: Sequence[Layer]) -> dict[str, set[int]]:
     return found
 
 
-def _moved(parts: Sequence[Layer], outputs: Collection[str], readers: Mapping[str, set[int]]) -> int | None:
-    """Bytes of weights, of values that come from outside and of values that somebody outside reads, each once."""
+def _integer_sizes(layers: Sequence[Layer]) -> dict[str, int | None]:
+    """Bytes of the integers that stand for a value: what is quantised from it, or it is dequantised from.
+
+    An operation on integers reads and writes those, where the model's graph has float32.
+    """
+    found: dict[str, int | None] = {}
+    for layer in layers:
+        if layer.op == "QuantizeLinear" and layer.reads and layer.writes:
+            found[layer.reads[0][0]] = layer.writes[0][1]
+        elif layer.op == "DequantizeLinear" and layer.writes:
+            found[layer.writes[0][0]] = layer.reads[0][1] if layer.reads else layer.weight_bytes
+    return found
+
+
+def _moved(
+    parts: Sequence[Layer], outputs: Collection[str], readers: Mapping[str, set[int]], sizes: Mapping[str, int | None]
+) -> int | None:
+    """Bytes of weights, of values that come from outside and of values that somebody outside reads, each once.
+
+    sizes: of values that are held in another type than the graph's.
+    """
     inside = {id(part) for part in parts}
-    written = {value: nbytes for part in parts for value, nbytes in part.writes}
-    read = {value: nbytes for part in parts for value, nbytes in part.reads if value not in written}
+    written = {value: sizes.get(value, nbytes) for part in parts for value, nbytes in part.writes}
+    read = {value: sizes.get(value, nbytes) for part in parts for value, nbytes in part.reads if value not in written}
     leaving = [
         nbytes
         for value, nbytes in written.items()

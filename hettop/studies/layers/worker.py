@@ -21,6 +21,7 @@ from hettop.models.cache import default_cache
 from hettop.processes.call import ChildLostError
 from hettop.processes.serve import Caller, serve
 from hettop.sources.engine.backend import Backend, Clock, LoadOptions, RealClock, split_unit
+from hettop.sources.engine.names import CORE_AI
 from hettop.sources.macos import SYSCTL, sysctl
 from hettop.studies.layers.job import PROFILED, LayersJob
 from hettop.studies.layers.planned import by_facts
@@ -39,6 +40,11 @@ if TYPE_CHECKING:
 
 
 def measured(job: LayersJob, caller: Caller) -> LayersResult:
+    if job.backend == CORE_AI:
+        from hettop.sources.engine.backends.coreai import CoreAiBackend
+        from hettop.studies.layers.core_ai import measure_core_ai
+
+        return measure_core_ai(job, CoreAiBackend(RealClock()), RealClock())
     if job.backend != PROFILED:
         from hettop.sources.engine.backends import create
         from hettop.sources.engine.planning import separate_reader

@@ -6,6 +6,7 @@ import argparse
 import shutil
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +20,22 @@ from hettop.measurement.setup import Setup
 from hettop.processes.cpus import usable_threads
 from hettop.report.document import head
 from hettop.report.formats import result_text
+from hettop.sources.power.names import NONE
 from hettop.studies.output import StudyOutput, model_document, model_title
 from hettop.studies.plan.measure import plan_result, table_result
 from hettop.studies.plan.page import blocks
 from hettop.studies.plan.result import PlanResult
 from hettop.studies.plan.setup import PlanOptions, make_plan, prepare_devices
-from hettop.studies.plan.slicing.costs import ENERGY, for_objective, load_costs, written_costs
-from hettop.studies.plan.slicing.planner import baselines, plan
+from hettop.studies.plan.slicing.baselines import baseline_notes, baselines
+from hettop.studies.plan.slicing.cost_file import load_costs, written_costs
+from hettop.studies.plan.slicing.costs import ENERGY, UNITS, CostTable, for_objective, times_of
+from hettop.studies.plan.slicing.planner import plan
+from hettop.studies.plan.slicing.search import search
 from hettop.text import clean
 
 FOR_MEASURING = (
     *("backend", "function", "shape", "input", "hint", "seed", "units", "runs", "warmup", "watts", "limit", "slices"),
-    *("run", "describe", "save_costs", "stream", "record"),
+    *("run", "run_random", "frequencies", "power", "describe", "save_costs", "stream", "record"),
 )
 
 
@@ -56,13 +61,26 @@ def _plan_table(arguments: argparse.Namespace) -> int:
     best = plan(table)
     planner_ms = (time.perf_counter_ns() - began) / 1e6
     unit_told = costs.unit is not None or (arguments.objective == ENERGY and costs.watts is not None)
+    times = times_of(costs, arguments.objective)
     result = table_result(
-        table, best, baselines(table), objective=arguments.objective, planner_ms=planner_ms, unit_told=unit_told
+        table,
+        best,
+        baselines(table, times),
+        objective=arguments.objective,
+        planner_ms=planner_ms,
+        unit_told=unit_told,
+        search=search(table),
+        notes=(*baseline_notes(table, times), *_energy(costs)),
     )
     width = shutil.get_terminal_size((100, 24)).columns
     document = {**head("plan"), **result.document()}
     sys.stdout.write(result_text(arguments.format, lambda: document, blocks(result), width))
     return 0
+
+
+def _energy(costs: CostTable) -> Iterator[str]:
+    if costs.watts is None and costs.unit != UNITS[ENERGY]:
+        yield "energy per layer: n/a, the file has no power (P)"
 
 
 def _plan_model(arguments: argparse.Namespace) -> int:
@@ -97,6 +115,9 @@ def _options(arguments: argparse.Namespace) -> PlanOptions:
         given=arguments.slices,
         described=arguments.describe,
         run=arguments.run,
+        run_random=arguments.run_random,
+        frequencies=arguments.frequencies,
+        power=None if arguments.power == NONE else arguments.power,
         warmup=arguments.warmup,
         runs=arguments.runs,
     )

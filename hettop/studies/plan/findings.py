@@ -43,7 +43,12 @@ def plan_sentences(found: PlanResult) -> Iterator[Sentence]:
         return
     yield _against_itself(found.run) if _is_best_single(found) else _gained(found.run)
     yield from _contradicted(found.run)
-    yield _took(found.run, adjusted=found.contradiction is None)
+    yield _took(found.run, adjusted=found.contradiction is None, several=found.slices_n > 1)
+    if found.run.measured_mj is not None:
+        energy = f"{significant(found.run.measured_mj)} mJ, predicted {significant(found.run.predicted_mj)} mJ"
+        error = percent(found.run.energy_estimation_error)
+        yield Sentence(f"An inference took {energy}: slices are off by {error} on average.")
+    yield from _others(found.run)
     yield _outputs(found.run)
 
 
@@ -124,14 +129,29 @@ def _contradicted(run: PlanRun) -> Iterator[Sentence]:
         yield Sentence(f"{by_pairs} {doubt}.", BAD)
 
 
-def _took(run: PlanRun, *, adjusted: bool) -> Sentence:
+def _took(run: PlanRun, *, adjusted: bool, several: bool) -> Sentence:
     """`adjusted`: whether the machine's speed then and now is known well enough to adjust to."""
     off = _off_by(run.error)
     if adjusted and run.adjusted_error is not None:
         adjusted_ms = "" if run.adjusted_ms is None else f" ({significant(run.adjusted_ms)} ms)"
         off += f", {_off_by(run.adjusted_error)} after adjusting for the machine's speed{adjusted_ms}"
     took, predicted = significant(run.measured_ms), significant(run.predicted_ms)
+    if run.estimation_error is not None and several:
+        off += f"; slices are off by {percent(run.estimation_error)} on average"
     return Sentence(f"The plan took {took} ms, predicted {predicted} ms: {off}.")
+
+
+def _others(run: PlanRun) -> Iterator[Sentence]:
+    """Random plans and baselines that were run."""
+    others = run.others
+    if others is None:
+        return
+    best = f"{others.best_of} plan" if others.best_of == "random" else others.best_of
+    took = f"{significant(others.best_ms)} ms, the plan {significant(others.plan_ms)} ms"
+    yield Sentence(
+        f"Of {count(others.n)} other plans ({count(others.random_n)} random) the fastest took {took} ({best}); "
+        f"their predictions are off by {percent(others.estimation_error)} on average."
+    )
 
 
 def _off_by(error: float | None) -> str:

@@ -16,34 +16,52 @@ from hettop.format import count, significant
 from hettop.stats.resampling import block_length, resampled_levels, resamples_for
 from hettop.studies.plan.cutting.costs import Costs
 from hettop.studies.plan.cutting.result import Ran, Survey
+from hettop.studies.plan.energy import LayerPower
 from hettop.studies.plan.findings import ESTIMATED
 from hettop.studies.plan.result import (
     MOST_CELLS,
     CutRegression,
     MovingCost,
+    OthersRun,
     PlanLayer,
     PlanResult,
     PlanRun,
+    PlanSearch,
     PlanSlice,
     SliceRun,
     TriedCut,
 )
-from hettop.studies.plan.slicing.costs import UNITS, CostTable
-from hettop.studies.plan.slicing.planner import Plan, Slice, notation, slice_cost
+from hettop.studies.plan.slicing.baselines import baseline_plans
+from hettop.studies.plan.slicing.costs import ENERGY, UNITS, CostTable, for_objective
+from hettop.studies.plan.slicing.planner import Plan, Slice, notation, plan_cost, slice_cost
+from hettop.studies.plan.slicing.search import MOST_TRIED, Search
 from hettop.text import clean
 from hettop.units import BYTES_PER_MB
 
 INTERVAL = (0.025, 0.975)
+RANDOM = "random"
 SEED = 20_260_101
+MOST_POSSIBLE = 10**300
+"""Plans: a double holds no larger number."""
+
 FEW_DIGITS = 3
 """Of what is only drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A plan that is run beside the best one; `of` is a baseline's name, or `random`."""
+
+    of: str
+    slices: tuple[Slice, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Sliced:
     """A plan and all that it is made of. `table` is in the objective's unit, `costs` in ms; `ran` if it was run.
 
-    given: whether the plan is the user's own.
+    given: whether the plan is the user's own. others: what ran beside the plan. assumed: of the baselines.
+    power: of each layer, where it was measured; slice_power: of each slice that ran.
     """
 
     survey: Survey
@@ -55,6 +73,11 @@ class Sliced:
     planner_ms: float
     given: bool = False
     ran: Ran | None = None
+    search: Search | None = None
+    others: Sequence[Other] = ()
+    assumed: Sequence[str] = ()
+    power: LayerPower | None = None
+    slice_power: LayerPower | None = None
 
 
 def table_result(
@@ -65,6 +88,8 @@ def table_result(
     objective: str,
     planner_ms: float,
     unit_told: bool = True,
+    search: Search | None = None,
+    notes: Sequence[str] = (),
 ) -> PlanResult:
     """Of a table from a file. unit_told: whether it names the unit of its costs, or watts to make it with."""
     singles = [slice_cost(table, Slice(0, table.layers - 1, device)) for device in range(len(table.devices))]
@@ -89,6 +114,8 @@ def table_result(
         layer_costs=costs,
         layer_cost=_drawn(costs),
         layers=[],
+        search=None if search is None else _search(table, search),
+        notes=list(notes),
     )
 
 
@@ -96,7 +123,12 @@ def plan_result(sliced: Sliced) -> PlanResult:
     """Of a model that was measured, and how the plan ran if it did."""
     survey, devices, ran = sliced.survey, sliced.table.devices, sliced.ran
     result = table_result(
-        sliced.table, sliced.plan, sliced.baselines, objective=sliced.objective, planner_ms=sliced.planner_ms
+        sliced.table,
+        sliced.plan,
+        sliced.baselines,
+        objective=sliced.objective,
+        planner_ms=sliced.planner_ms,
+        search=sliced.search,
     )
     run = None if ran is None else _run(sliced, ran)
     cuts = [_regression(sliced, device) for device in range(len(sliced.costs.communication))]
@@ -109,13 +141,37 @@ def plan_result(sliced: Sliced) -> PlanResult:
         given=sliced.given,
         estimated=survey.estimated,
         end_to_end_ms=dict(zip(devices, survey.end_to_end_ms, strict=False)),
-        layers=_layers(survey, devices),
+        layers=_layers(survey, devices, sliced.power),
+        power_source=None if sliced.power is None else sliced.power.source,
         communication=cuts,
         moving=[_moving(each) for each in cuts],
         run=run,
         contradiction=conflict,
-        notes=[*([] if conflict is None else [conflict]), *_notes(sliced)],
+        notes=[*([] if conflict is None else [conflict]), *_notes(sliced), *sliced.assumed],
     )
+
+
+def _search(table: CostTable, found: Search) -> PlanSearch:
+    drawn, optimum = found.drawn.best(table), found.optimum
+    plans = [slices for slices in baseline_plans(table).values() if slices is not None]
+    best = [plan_cost(table, slices) for slices in plans] + ([] if drawn is None else [drawn.cost])
+    return PlanSearch(
+        possible=float(found.possible) if found.possible <= MOST_POSSIBLE else None,
+        exhaustive=found.tried,
+        most_tried=MOST_TRIED,
+        optimum=None if optimum is None else optimum.cost,
+        optimum_plan=None if optimum is None else notation(table, optimum.slices),
+        random_n=len(found.drawn),
+        seed=found.drawn.seed,
+        random_best=None if drawn is None else drawn.cost,
+        random_plan=None if drawn is None else notation(table, drawn.slices),
+        random_median=float(np.median(found.drawn.costs)) if len(found.drawn) else None,
+        random_or_baseline=_finite(min(best, default=math.inf)),
+    )
+
+
+def _finite(cost: float) -> float | None:
+    return cost if math.isfinite(cost) else None
 
 
 def interval(gains: Sequence[float]) -> tuple[float, float, float]:
@@ -176,7 +232,7 @@ def _slices(slices: Sequence[PlanSlice], survey: Survey, run: PlanRun | None) ->
     return [replace(each, **asdict(ran)) for each, ran in zip(named, run.slices, strict=True)]
 
 
-def _layers(survey: Survey, devices: Sequence[str]) -> list[PlanLayer]:
+def _layers(survey: Survey, devices: Sequence[str], power: LayerPower | None) -> list[PlanLayer]:
     return [
         PlanLayer(
             number=number,
@@ -187,6 +243,7 @@ def _layers(survey: Survey, devices: Sequence[str]) -> list[PlanLayer]:
             output_bytes=layer.output_bytes,
             crossing=layer.crossing,
             crossing_bytes=layer.crossing_bytes,
+            mj={} if power is None else dict(zip(devices, power.mj[number - 1], strict=False)),
         )
         for number, layer in enumerate(survey.layers, start=1)
     ]
@@ -236,6 +293,49 @@ def _run(sliced: Sliced, ran: Ran) -> PlanRun:
             SliceRun(expected, fair, took, _error(expected, took), _error(fair, took))
             for expected, fair, took in zip(predicted, adjusted, ran.slice_ms, strict=True)
         ],
+        estimation_error=estimation_error(predicted, ran.slice_ms),
+        others=_others(sliced, ran),
+        **_energy_run(sliced),
+    )
+
+
+def _energy_run(sliced: Sliced) -> dict[str, float | None]:
+    """The energy of an inference by slices, as the layers' predict it and as measured: fields of `PlanRun`."""
+    measured = [] if sliced.slice_power is None else [mj for (mj,) in sliced.slice_power.mj if mj is not None]
+    if len(measured) < len(sliced.plan.slices) or sliced.costs.table.watts is None:
+        return {}
+    energy = for_objective(sliced.costs.table, ENERGY)
+    predicted = [slice_cost(energy, each) for each in sliced.plan.slices]
+    return {
+        "predicted_mj": math.fsum(predicted),
+        "measured_mj": math.fsum(measured),
+        "energy_estimation_error": estimation_error(predicted, measured),
+    }
+
+
+def estimation_error(predicted: Sequence[float], measured: Sequence[float]) -> float | None:
+    """The mean of |predicted - measured| / measured, as the paper averages (figures 14 and 15)."""
+    errors = [abs(one - other) / other for one, other in zip(predicted, measured, strict=True) if other > 0]
+    return math.fsum(errors) / len(errors) if errors else None
+
+
+def _others(sliced: Sliced, ran: Ran) -> OthersRun | None:
+    """The best of what ran beside the plan, relative to the plan in the same turns: machines change in the meantime."""
+    if not ran.others_ms:
+        return None
+    table, others = sliced.costs.table, sliced.others
+    best = min(range(len(others)), key=lambda each: ran.others_ms[each] / ran.beside_ms[each])
+    predicted = [plan_cost(table, each.slices) for each in others]
+    return OthersRun(
+        n=len(others),
+        random_n=sum(each.of == RANDOM for each in others),
+        runs=ran.others_runs,
+        plan_ms=ran.beside_ms[best],
+        best_ms=ran.others_ms[best],
+        best_of=others[best].of,
+        best_plan=notation(sliced.table, others[best].slices),
+        gap=_error(ran.beside_ms[best], ran.others_ms[best]),
+        estimation_error=estimation_error(predicted, ran.others_ms),
     )
 
 
@@ -268,12 +368,22 @@ def _notes(sliced: Sliced) -> Iterator[str]:
         yield f"several values cross {count(several)} of the cuts, and all are counted"
     described = sliced.table.devices[len(sliced.survey.end_to_end_ms) :]
     if described:
-        yield f"described, not measured: {', '.join(clean(name, 30) for name in described)}"
+        yield f"described or interpolated, not measured: {', '.join(clean(name, 30) for name in described)}"
+    yield _energy(sliced.power)
     if sliced.survey.estimated and sliced.given:
         yield ESTIMATED
     if len(sliced.survey.layers) == 1:
         yield "the model is a single layer and cannot be cut"
     yield from (clean(note) for note in sliced.survey.notes)
+
+
+def _energy(power: LayerPower | None) -> str:
+    if power is None:
+        return "energy per layer: n/a, power was not measured; use --power SRC"
+    if power.why:
+        some = " for some" if any(mj is not None for row in power.mj for mj in row) else ""
+        return f"energy per layer: n/a{some}, {power.why}"
+    return f"energy per layer: measured with {power.source}, idle power included; --json has it"
 
 
 LEAST, MOST = 0.67, 1.5

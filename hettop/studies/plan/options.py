@@ -13,6 +13,7 @@ from hettop.measurement.arguments import (
     OUTPUT_GROUP,
     add_alias,
     add_model_options,
+    add_power_option,
     add_result_options,
     add_runs_option,
     add_units_option,
@@ -38,6 +39,15 @@ Exit codes: 0 done, 1 the outputs of --run differ from those of the whole model,
 (the layer that prevents it is named), 3 failed while running, 130 interrupted."""
 
 
+MOST_RANDOM = 10_000
+
+
+def _plans(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MOST_RANDOM:
+        raise argparse.ArgumentTypeError(f"must be a whole number of 1 to {MOST_RANDOM:,}")
+    return int(text)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     describe(parser, "Partition a model across units (MOSAIC).", _EXAMPLES, _NOTES)
     add_model_options(parser)
@@ -57,8 +67,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--limit", action="append", default=[], metavar="UNIT=MB", help="memory limit of a slice: weights and outputs"
     )
     group.add_argument("--describe", metavar="FILE", help="JSON file of further units, relative to a measured one")
+    group.add_argument(
+        "--frequencies", action="store_true", help="profile at the lowest and highest CPU frequency (Linux, root)"
+    )
+    add_power_option(parser, "measure the energy of each layer; ", default="none")
     group.add_argument("--slices", metavar="PLAN", help="use this plan instead of the best one, such as A_1, B_9")
     group.add_argument("--run", action="store_true", help="run the plan, in turns with the whole model")
+    group.add_argument(
+        "--run-random",
+        type=_plans,
+        default=0,
+        metavar="N",
+        help="with --run, also run N random plans and the baselines (the paper: 1000)",
+    )
     add_runs_option(parser, DEFAULT_RUNS)
     add_warmup_option(parser, DEFAULT_WARMUP)
     add_result_options(parser)

@@ -38,7 +38,7 @@ def blocks(found: PlanResult) -> Iterator[Block]:
     if found.slices:
         yield _slices(found)
     if found.baselines:
-        compared = cheapest_first(found.baselines)[:MOST_ROWS]
+        compared = [*_searched(found), *cheapest_first(found.baselines)][:MOST_ROWS]
         yield Table(COMPARED, [_compared(found, name, cost) for name, cost in compared], left=COMPARED[:1])
     yield from _devices(found)
     notes = list(_notes(found))
@@ -104,6 +104,18 @@ def _compared(found: PlanResult, name: str, cost: float | None) -> tuple[str, st
     return name, significant(cost), "it cannot run" if cost is None else gain_words(found.gain_over(cost))
 
 
+def _searched(found: PlanResult) -> Iterator[tuple[str, float | None]]:
+    """The best by other ways to search."""
+    if (known := found.search) is None:
+        return
+    if known.exhaustive and known.possible is not None:
+        yield f"exhaustive search of {count(int(known.possible))} plans", known.optimum
+    if known.random_n:
+        yield f"best of {count(known.random_n)} random plans", known.random_best
+        yield "best random or baseline plan", known.random_or_baseline
+        yield "median random plan", known.random_median
+
+
 def _devices(found: PlanResult) -> Iterator[Block]:
     """The whole model on each device, and what a cut costs there: a line through the cuts that were tried."""
     alone = {} if found.run is None else found.run.alone_ms
@@ -158,6 +170,9 @@ def _notes(found: PlanResult) -> Iterator[str]:
         yield f"costs come from the file{unit if found.unit_told else assumed}"
     elif found.estimated is not None and ESTIMATED not in found.notes:
         yield ESTIMATED if found.estimated else MEASURED
+    if found.search is not None and not found.search.exhaustive:
+        possible = "more than 1e300" if found.search.possible is None else f"{found.search.possible:.2g}"
+        yield f"exhaustive search: n/a, {possible} possible plans; up to {count(found.search.most_tried)} are tried"
     yield from found.further_notes
     shown = len(found.slices[:MOST_ROWS])
     if found.slices_n > shown:

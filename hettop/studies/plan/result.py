@@ -74,7 +74,7 @@ class CutRegression(msgspec.Struct, frozen=True):
 
 
 class PlanLayer(msgspec.Struct, frozen=True):
-    """A layer: its time on each device, and how many values cross a cut after it."""
+    """A layer: its time on each device, and `mj`, its energy where power was measured; what crosses a cut after it."""
 
     number: Count
     name: str
@@ -84,6 +84,7 @@ class PlanLayer(msgspec.Struct, frozen=True):
     output_bytes: Count
     crossing: Count
     crossing_bytes: Count
+    mj: dict[Text, Ratio | None] = {}
 
 
 class SliceRun(msgspec.Struct, frozen=True):
@@ -96,12 +97,54 @@ class SliceRun(msgspec.Struct, frozen=True):
     adjusted_error: Signed | None
 
 
+class PlanSearch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What other ways to search found in the same table; costs in the result's unit, None where nothing can run.
+
+    `possible`: all plans there are, None if more than 1e300. `exhaustive`: whether all were tried, which they are
+    up to `most_tried`, and `optimum` is the best of all. `random_n` different plans were drawn; `random_or_baseline` is
+    the best of these and of the baselines at fixed frequencies: what the paper calls exhaustive.
+    """
+
+    possible: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    exhaustive: bool = False
+    most_tried: Count = 0
+    optimum: Ratio | None = None
+    optimum_plan: str | None = None
+    random_n: Count = 0
+    seed: Count = 0
+    random_best: Ratio | None = None
+    random_plan: str | None = None
+    random_median: Ratio | None = None
+    random_or_baseline: Ratio | None = None
+
+
+class OthersRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Random plans and those of the baselines as they ran, each in turns with the plan.
+
+    `best_ms` is of the best one, relative to the plan, which took `plan_ms` in the same turns; `best_of`: `random`, or
+    a baseline's name. `gap` = plan_ms / best_ms - 1: how far the plan is from the best of all.
+    `estimation_error`: mean of |predicted - measured| / measured over these plans.
+    """
+
+    n: Count
+    random_n: Count
+    runs: Count
+    plan_ms: Ratio
+    best_ms: Ratio
+    best_of: Text
+    best_plan: str = ""
+    gap: Signed | None = None
+    estimation_error: Ratio | None = None
+
+
 class PlanRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The plan as it ran, in turns with the best single device; `gain` is of throughput, 0.1 = a tenth more.
 
     Differences are of outputs, in units of the largest element. `reference`: the device whose whole model the outputs
     are compared with, where devices compute differently; `cut_difference` is that of all slices run there, and `apart`
     that of the whole model on each device. `slices`: a detail that lines leave out, for `PlanResult.slices` has it.
+    `estimation_error`: mean of |predicted - measured| / measured over the slices, as the paper averages; the same of
+    energy where power was measured, beside the energy per inference.
     """
 
     predicted_ms: Ratio
@@ -122,6 +165,11 @@ class PlanRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     cut_tolerance: Ratio | None = None
     apart: dict[Text, Ratio | None] = {}
     slices: list[SliceRun] = []
+    estimation_error: Ratio | None = None
+    predicted_mj: Ratio | None = None
+    measured_mj: Ratio | None = None
+    energy_estimation_error: Ratio | None = None
+    others: OthersRun | None = None
 
 
 class PlanResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
@@ -142,7 +190,9 @@ class PlanResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
 
     OF: ClassVar[str] = "plan"
     ROW_TYPES: ClassVar[Mapping[str, type[msgspec.Struct]]] = {"slices": PlanSlice, "moving": MovingCost}
-    DETAILS: ClassVar[frozenset[str]] = frozenset({"layer_costs", "communication"})
+    DETAILS: ClassVar[frozenset[str]] = frozenset(
+        {"layer_costs", "communication", "optimum_plan", "random_plan", "best_plan"}
+    )
     LONGEST: ClassVar[int] = 30
 
     objective: Text
@@ -171,6 +221,8 @@ class PlanResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
     unit_told: bool = True
     layer_costs: list[Ratio] = []
     communication: list[CutRegression] = []
+    search: PlanSearch | None = None
+    power_source: Text | None = None
 
     @property
     def layers_n(self) -> int:

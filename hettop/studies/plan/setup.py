@@ -6,8 +6,9 @@ Imports no framework; wrong use ends here, with a hint.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,18 +16,26 @@ import numpy as np
 from hettop.compute_units import CORE_ML_UNITS, is_provider_unit
 from hettop.errors import HettopError
 from hettop.measurement.options import ModelOptions
+from hettop.measurement.power import LivePower, PowerHere
 from hettop.measurement.setup import DEFAULT_BACKEND, Setup, prepare, usual_backend
+from hettop.sources.cpufreq import CpuFrequency
 from hettop.sources.engine.backend import split_unit
 from hettop.sources.engine.backends import create
-from hettop.studies.plan.cutting.child import run_in_child, survey_in_child
+from hettop.sources.power.source import this_machine
+from hettop.studies.plan.cutting.child import OnProgress, run_in_child, survey_in_child
 from hettop.studies.plan.cutting.coreml_child import CoreML
 from hettop.studies.plan.cutting.costs import Costs, cost_table
 from hettop.studies.plan.cutting.messages import MeasuringProgress, Piece, Subject, run_weight, survey_weight
 from hettop.studies.plan.cutting.result import Survey
-from hettop.studies.plan.measure import Sliced
-from hettop.studies.plan.slicing.costs import ENERGY, CostTable, for_objective
+from hettop.studies.plan.energy import LayerPower, layer_power, power_of
+from hettop.studies.plan.frequencies import governed, profiled, staged
+from hettop.studies.plan.measure import RANDOM, Other, Sliced
+from hettop.studies.plan.slicing.baselines import ON_DEMAND, baseline_notes, baseline_plans, baselines
+from hettop.studies.plan.slicing.costs import ENERGY, CostTable, for_objective, times_of
 from hettop.studies.plan.slicing.described import Described, extend, load_described
-from hettop.studies.plan.slicing.planner import Plan, baselines, plan, read_plan
+from hettop.studies.plan.slicing.levels import with_levels
+from hettop.studies.plan.slicing.planner import Plan, Slice, plan, read_plan
+from hettop.studies.plan.slicing.search import random_plans, search
 from hettop.text import clean
 from hettop.units import BYTES_PER_MB
 
@@ -41,7 +50,9 @@ Say = Callable[[str, float | None], None]
 class PlanOptions:
     """What to plan: by which objective, with which watts and limits by device, or a plan that is given in words.
 
-    described: a file that describes further devices.
+    described: a file that describes further devices. run_random: how many random plans to run as well, and the
+    baselines' plans. frequencies: whether to profile at the lowest and the highest CPU
+    frequency. power: the source that measures the energy of each layer, None for none.
     """
 
     objective: str = "latency"
@@ -50,6 +61,9 @@ class PlanOptions:
     given: str | None = None
     described: str | None = None
     run: bool = False
+    run_random: int = 0
+    frequencies: bool = False
+    power: str | None = None
     warmup: int = 10
     runs: int = 50
 
@@ -77,49 +91,39 @@ def prepare_devices(options: ModelOptions, devices: tuple[str, ...] | None, core
 
 
 def make_plan(
-    setup: Setup, model: str, options: PlanOptions, say: Say, known: Callable[[Sliced], None] = lambda _sliced: None
+    setup: Setup,
+    model: str,
+    options: PlanOptions,
+    say: Say,
+    known: Callable[[Sliced], None] = lambda _sliced: None,
+    *,
+    cpu: CpuFrequency | None = None,
 ) -> Sliced:
-    """Measures, plans and with `options.run` runs; `known` takes the plan before it is run. Raises HettopError."""
-    devices = setup.units
-    watts = _by_device(options.watts, devices, "--watts", "CPU_ONLY@1=3.5")
-    limits = _by_device(options.limits, devices, "--limit", "CPU_ONLY@1=100")
-    lacking = [device for device in devices if device not in watts]
-    if options.objective == ENERGY and lacking:
-        raise HettopError(
-            "usage", f"unknown power of {', '.join(lacking)}", "set the power of each device: --watts CPU_ONLY@1=3.5"
-        )
+    """Measures, plans and with `options.run` runs; `known` takes the plan before it is run. Raises HettopError.
+
+    cpu: sets frequencies for `options.frequencies`, of this machine if None.
+    """
+    _refuse(setup, options)
     described = load_described(Path(options.described)) if options.described is not None else ()
     if described and options.run and options.given is None:
         raise HettopError(
             "usage", f"cannot run on {clean(described[0].name)}: it is only described", "leave out --run or --describe"
         )
-    subject = _subject(setup, model, options)
-    measuring, running = survey_weight(len(devices)), run_weight(len(devices)) if options.run else 0.0
+    devices, subject = setup.units, _subject(setup, model, options)
+    measuring = survey_weight(len(devices))
+    running = run_weight(len(devices), options.run_random) if options.run else 0.0
     planned = measuring / (measuring + running)
 
     def listen(progress: MeasuringProgress) -> None:
         say(progress.doing, progress.share * planned)
 
-    core_ml = CoreML(subject, setup.hints, listen) if setup.backend == COREML else None
-    if core_ml is None:
-        survey = survey_in_child(subject, listen)
-    else:
-        found = core_ml.survey()
-        survey, limits = found.survey, tightened(limits, found.limits_mb)
+    measured = _measured(setup, subject, options, listen, cpu or CpuFrequency())
     say("communication by size, and the cheapest plan", planned)
-    costs = cost_table(devices, survey, limits_mb=limits, watts=watts if options.objective == ENERGY else None)
-    if core_ml is not None:
-        costs = without_untried_cuts(costs, survey)
-    costs = replace(costs, table=_extended(costs.table, described, survey))
-    table = for_objective(costs.table, options.objective)
-    began = time.perf_counter_ns()
-    best = plan(table) if options.given is None else read_plan(table, options.given)
-    planner_ms = (time.perf_counter_ns() - began) / 1e6
-    sliced = Sliced(
-        survey, costs, table, best, baselines(table), options.objective, planner_ms, given=options.given is not None
-    )
+    costs = replace(measured.costs, table=_extended(measured.costs.table, described, measured.survey))
+    sliced = _planned(replace(measured, costs=costs), options)
     if not options.run:
         return sliced
+    table, best = sliced.table, sliced.plan
     absent = [table.devices[each.device] for each in best.slices if table.devices[each.device] not in devices]
     if absent:
         raise HettopError("usage", f"cannot run on {clean(absent[0])}: it is only described", "leave out --run")
@@ -128,13 +132,156 @@ def make_plan(
     def on_progress(progress: MeasuringProgress) -> None:
         say(progress.doing, planned + progress.share * (1 - planned))
 
-    cut = pieces(survey, table, best)
-    return replace(
-        sliced, ran=core_ml.run(survey, cut, on_progress) if core_ml else run_in_child(subject, cut, on_progress)
+    cut = pieces(sliced.survey, table, best.slices)
+    if measured.core_ml is not None:
+        return replace(sliced, ran=measured.core_ml.run(sliced.survey, cut, on_progress))
+    others = other_plans(table.only(range(len(devices))), best, options.run_random)
+    other_pieces = [pieces(sliced.survey, table, each.slices) for each in others]
+    sliced = replace(sliced, ran=run_in_child(subject, cut, on_progress, others=other_pieces), others=others)
+    if options.power is None:
+        return sliced
+    with closing(_power_source(options.power)) as source:
+        return replace(sliced, slice_power=power_of(subject, cut, source, lambda each: say(each.doing, None)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """Costs in ms. governed: measured ms of preferred devices under governors, by name of the baseline."""
+
+    survey: Survey
+    costs: Costs
+    core_ml: CoreML | None = None
+    governed: Mapping[str, float] = field(default_factory=dict)
+    power: LayerPower | None = None
+
+
+def _measured(setup: Setup, subject: Subject, options: PlanOptions, listen: OnProgress, cpu: CpuFrequency) -> _Measured:
+    devices = setup.units
+    watts = _by_device(options.watts, devices, "--watts", "CPU_ONLY@1=3.5") if options.objective == ENERGY else None
+    limits = _by_device(options.limits, devices, "--limit", "CPU_ONLY@1=100")
+    if setup.backend == COREML:
+        core_ml = CoreML(subject, setup.hints, listen)
+        found = core_ml.survey()
+        limits = tightened(limits, found.limits_mb)
+        costs = cost_table(devices, found.survey, limits_mb=limits, watts=watts)
+        return _Measured(found.survey, without_untried_cuts(costs, found.survey), core_ml)
+    if options.frequencies:
+        return _at_frequencies(subject, limits, listen, cpu)
+    if options.power is None:
+        survey = survey_in_child(subject, listen)
+        return _Measured(survey, cost_table(devices, survey, limits_mb=limits, watts=watts))
+    survey = survey_in_child(subject, staged(listen, 0, 2, ""))
+    with closing(_power_source(options.power)) as source:
+        power = layer_power(subject, survey, source, staged(listen, 1, 2, ""))
+    costs = cost_table(devices, survey, limits_mb=limits)
+    return _Measured(survey, with_power(costs, power, needed=options.objective == ENERGY), power=power)
+
+
+def _power_source(name: str) -> LivePower:
+    """Raises HettopError: `usage` for one that cannot be had here."""
+    return LivePower(name, simulated=False, here=PowerHere(this_machine()), now=time.monotonic_ns, origin_ns=0)
+
+
+def with_power(costs: Costs, power: LayerPower, *, needed: bool) -> Costs:
+    """With the watts of each layer where all are known. Raises HettopError: `power` where they are needed and not."""
+    if any(watts is None for row in power.watts for watts in row):
+        if needed:
+            raise HettopError("power", f"energy per layer: n/a, {power.why}", "set --watts instead of --power")
+        return costs
+    return replace(costs, table=replace(costs.table, watts=np.array(power.watts, dtype=np.float64)))
+
+
+def _at_frequencies(subject: Subject, limits: Mapping[str, float], listen: OnProgress, cpu: CpuFrequency) -> _Measured:
+    found = profiled(subject, cpu, staged(listen, 0, 2, ""))
+    costs = cost_table(found.devices, found.survey, limits_mb=found.of(limits))
+    plain = replace(
+        costs.table.only(range(len(subject.devices))), devices=subject.devices
+    )  # at the highest frequency, by the devices' own names
+    measured = governed(
+        subject, cpu, plain, lambda slices: pieces(found.survey, plain, slices), staged(listen, 1, 2, "")
+    )
+    return _Measured(found.survey, replace(costs, table=with_levels(costs.table, found.levels)), governed=measured)
+
+
+def _planned(measured: _Measured, options: PlanOptions) -> Sliced:
+    costs = measured.costs
+    table = for_objective(costs.table, options.objective)
+    began = time.perf_counter_ns()
+    best = plan(table) if options.given is None else read_plan(table, options.given)
+    planner_ms = (time.perf_counter_ns() - began) / 1e6
+    times = times_of(costs.table, options.objective)
+    return Sliced(
+        measured.survey,
+        costs,
+        table,
+        best,
+        {**baselines(table, times), **measured.governed},
+        options.objective,
+        planner_ms,
+        given=options.given is not None,
+        search=search(table),
+        assumed=tuple(_assumed(measured, table, times)),
+        power=measured.power,
     )
 
 
-def pieces(survey: Survey, table: CostTable, chosen: Plan) -> list[Piece]:
+def _assumed(measured: _Measured, table: CostTable, times: CostTable | None) -> Iterator[str]:
+    if not any(name.endswith(ON_DEMAND) for name in measured.governed):
+        yield from baseline_notes(table, times)
+    if measured.governed:
+        names = ", ".join(dict.fromkeys(name.partition(", ")[2] for name in measured.governed))
+        yield f"measured under the governor: {names}"
+
+
+def _refuse(setup: Setup, options: PlanOptions) -> None:
+    _refuse_random(setup, options)
+    devices = setup.units
+    core_ml = setup.backend == COREML
+    if options.frequencies:
+        why = (
+            "Core ML lets no program set frequencies"
+            if core_ml
+            else "a plan is not run at its frequencies: setting one takes longer than a slice"
+            if options.run
+            else "power at a frequency is unknown without its voltage, which Linux does not report"
+            if options.objective == ENERGY or options.power is not None
+            else ""
+        )
+        if why:
+            raise HettopError(
+                "usage", f"frequencies: n/a, {why}", "leave out --frequencies, or use --costs with levels"
+            )
+    if options.power is not None and core_ml:
+        raise HettopError("usage", "energy per layer: n/a, Core ML reports no layer's time", "leave out --power")
+    if options.power is not None and options.watts:
+        raise HettopError("usage", "--watts has no effect with --power, which measures", "leave out one of them")
+    known = _by_device(options.watts, devices, "--watts", "CPU_ONLY@1=3.5")
+    _by_device(options.limits, devices, "--limit", "CPU_ONLY@1=100")
+    lacking = [device for device in devices if device not in known]
+    if options.objective == ENERGY and options.power is None and lacking:
+        hint = "set the power of each device: --watts CPU_ONLY@1=3.5; or measure it: --power"
+        raise HettopError("usage", f"unknown power of {', '.join(lacking)}", hint)
+
+
+def _refuse_random(setup: Setup, options: PlanOptions) -> None:
+    if options.run_random and not options.run:
+        raise HettopError("usage", "--run-random has no effect without --run", "add --run")
+    if options.run_random and setup.backend == COREML:
+        hint = "leave out --run-random: each plan of a Core ML model is compiled anew, which takes seconds"
+        raise HettopError("usage", "random plans are run on ONNX Runtime only", hint)
+
+
+def other_plans(table: CostTable, best: Plan, n: int) -> list[Other]:
+    """`n` random plans and those of the baselines, each once and without the best; none for 0."""
+    if not n:
+        return []
+    named = [(name, slices) for name, slices in baseline_plans(table).items() if slices is not None]
+    drawn = [(RANDOM, each.slices) for each in random_plans(table, n).plans(table)]
+    unique = {slices: name for name, slices in [*drawn, *named] if slices != best.slices}
+    return [Other(name, slices) for slices, name in unique.items()]
+
+
+def pieces(survey: Survey, table: CostTable, chosen: Sequence[Slice]) -> list[Piece]:
     """The plan's slices of layers as slices of steps."""
     return [
         Piece(
@@ -142,7 +289,7 @@ def pieces(survey: Survey, table: CostTable, chosen: Plan) -> list[Piece]:
             last=survey.layers[each.last].last,
             device=table.devices[each.device],
         )
-        for each in chosen.slices
+        for each in chosen
     ]
 
 

@@ -6,10 +6,12 @@ import argparse
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from hettop.errors import HettopError
 from hettop.format import UNKNOWN, short_count, significant, size
+from hettop.models.core_ai import is_core_ai
 from hettop.report.document import head
 from hettop.report.formats import result_text
 from hettop.report.page import Block, Items, Paragraph, Table
@@ -18,6 +20,7 @@ from hettop.studies.layers.notes import MOST_ROWS, noted
 from hettop.studies.layers.published import Chip, PublishedRoof, Work, find_chip, least_ms, read_chips
 from hettop.studies.layers.result import FLOPS_PER_MAC, LayersResult
 from hettop.studies.output import StudyOutput, model_document, model_title
+from hettop.text import clean
 
 FOR_MEASURING = ("units", "runs", "warmup", "stream", "record")
 
@@ -36,6 +39,9 @@ def run(arguments: argparse.Namespace) -> int:
         hint = "leave out --backend: Core ML files are translated"
         raise HettopError("usage", f"only onnxruntime has a measured roofline: --backend {arguments.backend}", hint)
     with StudyOutput("roofline", arguments) as output:
+        if is_core_ai(Path(arguments.model)):
+            message = "rooflines need MACs, which Core AI does not report"
+            raise HettopError("format", message, f"hettop layers {clean(arguments.model)}")
         setup, measured = measure(arguments, output)
         if measured.roofs is None:
             raise HettopError("crashed", "the measuring process returned no roofs")

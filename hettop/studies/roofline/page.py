@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from hettop.format import milliseconds, percent, significant
+from hettop.format import milliseconds, percent, significant, size
 from hettop.report.explain import footnote
 from hettop.report.page import Block, Items, Paragraph, Plot, Scale, Series, Spot, Table
 from hettop.studies.layers.notes import MOST_ROWS, bound_notes
@@ -18,7 +18,7 @@ from hettop.studies.layers.page import (
     under_roofs,
     whole_under_roof,
 )
-from hettop.studies.layers.result import LayerRow, LayersResult, Roofs
+from hettop.studies.layers.result import CacheUse, LayerRow, LayersResult, Roofs
 
 HEADING = ("", "layer", "op", "ms", "lost ms", "MACs/B", "GFLOP/s", "roof", "of roof", "bound", "cache")
 LEFT = ("layer", "op", "bound", "cache")
@@ -37,6 +37,8 @@ def blocks(found: LayersResult) -> Iterator[Block]:
     yield Paragraph(first, "strong")
     if rest:
         yield Paragraph(" ".join(rest))
+    if found.cache is not None:
+        yield Paragraph(cache_words(found.cache))
     below = furthest(found)
     yield from _plot(found, below)
     yield _table(found, below)
@@ -62,6 +64,10 @@ def _plot(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[Block]:
             series.append(Series(words, spots, joined=False, tone=tone))
     if whole is not None:
         series.append(Series("whole model", [Spot(whole.oi, whole.gflops)], joined=False, tone="strong"))
+    if whole is not None and found.cache is not None and found.cache.oi:
+        series.append(
+            Series("whole model, empirical", [Spot(found.cache.oi, whole.gflops)], joined=False, tone="accent")
+        )
     yield Plot(
         series,
         Scale("MACs per byte", log=True),
@@ -134,9 +140,22 @@ def _kernels(roofs: Roofs | None) -> Iterator[Table]:
     yield Table(("roof", "kernel", "best", "median"), rows, left=("roof", "kernel"))
 
 
+def cache_words(cache: CacheUse) -> str:
+    """What the counters say of a call."""
+    hits = "" if cache.hit_rate is None else f"the last-level cache had {percent(cache.hit_rate)} of its accesses; "
+    intensity = "unknown" if cache.oi is None else f"{significant(cache.oi)} MACs per byte"
+    return (
+        f"By the processor's counters {hits}a call read {size(round(cache.nbytes))}: empirical intensity {intensity}."
+    )
+
+
 def _left_out(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[str]:
     """The footnote on the method, and what is not in the table or the plot."""
     yield footnote("roofline")
+    if any("Quantize" in op or op.startswith("QLinear") for op in found.by_op):
+        yield "quantized model: the compute roof is that of float32; layers on integers may exceed it"
+    if found.cache_why:
+        yield f"cache hits and empirical intensity: n/a: {found.cache_why}"
     if len(below) > MOST_ROWS:
         lost = milliseconds(math.fsum(each.lost_ms for each in below[MOST_ROWS:]))
         yield f"{len(below) - MOST_ROWS} more layers lose {lost} ms in total"

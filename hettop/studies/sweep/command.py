@@ -36,7 +36,7 @@ from hettop.report.document import session_document
 from hettop.report.page import Items
 from hettop.report.verdict_words import provenance
 from hettop.session.session import RAW_LIMIT
-from hettop.session.statistics import statistics
+from hettop.sources.host import cpu_seconds
 from hettop.sources.load.parts import LoadPart, condition_of, parse_load
 from hettop.sources.load.source import unavailable
 from hettop.studies.output import StudyOutput
@@ -51,9 +51,9 @@ from hettop.studies.rounds import (
 )
 from hettop.studies.sweep.curves import PointResult, judged
 from hettop.studies.sweep.loads import Sweep, SweepOptions
-from hettop.studies.sweep.measure import Point, core_ml_compilations, loads_result, make_points, points_result
+from hettop.studies.sweep.measure import Point, core_ml_compilations, make_points, points_result
 from hettop.studies.sweep.options import DEFAULT_LOADS, DEFAULT_REST_NS, DEFAULT_RUNS
-from hettop.studies.sweep.page import headline_blocks
+from hettop.studies.sweep.page import contention_blocks, headline_blocks
 from hettop.studies.sweep.result import SweepResult
 
 MOST_LOADS = 64
@@ -69,6 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
             raise HettopError("usage", "--power needs --loads: turns of points are too short", "leave out --power")
         if arguments.rest is not None:
             raise HettopError("usage", "--rest needs --loads", "leave out --rest")
+        if arguments.alone:
+            raise HettopError("usage", "--alone needs --loads", "leave out --alone")
         return run_points(arguments)
     if arguments.budget is not None:
         raise HettopError("usage", "--budget needs --batch or --size", "use hettop decide --load to judge a load")
@@ -78,6 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         runs=arguments.runs if arguments.runs or arguments.duration else DEFAULT_RUNS,
         duration_ns=arguments.duration,
         rest_ns=DEFAULT_REST_NS if arguments.rest is None else arguments.rest,
+        alone=arguments.alone,
     )
     setup = prepare(model_options(arguments), arguments.units, usable_threads())
     _check_loads(setup, options)
@@ -89,7 +92,14 @@ def run(arguments: argparse.Namespace) -> int:
         record=arguments.record,
         force=arguments.force,
     )
-    sweep = Sweep(setup, measure, options, arguments.command[1:], raw_limit=RAW_LIMIT)
+    sweep = Sweep(
+        setup,
+        measure,
+        options,
+        arguments.command[1:],
+        raw_limit=RAW_LIMIT,
+        cpu_seconds=None if setup.simulated else cpu_seconds,
+    )
     # What it found joins the recording of its samples: there is none for the output to begin.
     with StudyOutput("sweep", arguments) as output:
         return _sweep(sweep, measure, output)
@@ -116,7 +126,7 @@ def _check_loads(setup: Setup, options: SweepOptions) -> None:
 
 def _sweep(sweep: Sweep, measure_options: MeasureOptions, output: StudyOutput) -> int:
     def known() -> dict[str, Any]:
-        return _loads_document(sweep, [])
+        return _loads_document(sweep, sweep.result(certain=False), [])
 
     print_header_warnings(sweep.session)
     progress = ProgressStream(output.progress, known, partial_every_ns=0)
@@ -129,9 +139,14 @@ def _sweep(sweep: Sweep, measure_options: MeasureOptions, output: StudyOutput) -
     with stop_signals_ignored():
         notes = [INTERRUPTED] if outcome.interrupted else []
         session = sweep.session
-        result = loads_result(statistics(session), sweep.failed_loads)
-        page = [*headline_blocks(result), *conditions_blocks(session, sweep.failed_loads), Items(notes)]
-        output.finish(result, lambda: _loads_document(sweep, notes), " · ".join(provenance(session)), page)
+        result = sweep.result()
+        page = [
+            *headline_blocks(result),
+            *contention_blocks(result),
+            *conditions_blocks(session, sweep.failed_loads),
+            Items(notes),
+        ]
+        output.finish(result, lambda: _loads_document(sweep, result, notes), " · ".join(provenance(session)), page)
         sys.stdout.flush()
         if outcome.closed is not None:
             print_recorded(outcome.closed)
@@ -147,10 +162,9 @@ def _sweep(sweep: Sweep, measure_options: MeasureOptions, output: StudyOutput) -
     return EXIT_FAILED
 
 
-def _loads_document(sweep: Sweep, notes: list[str]) -> dict[str, Any]:
-    """Statistics, the matrix, how wrong estimates are, loads that could not be had, and the points."""
+def _loads_document(sweep: Sweep, result: SweepResult, notes: list[str]) -> dict[str, Any]:
+    """Statistics, the matrix, how wrong estimates are, loads that could not be had, and the result."""
     session = sweep.session
-    result = loads_result(statistics(session), sweep.failed_loads)
     return {
         **session_document(session, name="sweep"),
         **conditions_document(session),

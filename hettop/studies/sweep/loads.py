@@ -1,4 +1,4 @@
-"""A sweep without anybody watching: each load in turn, units interleaved under it, a rest before the next.
+"""A sweep without anybody watching: each load in turn, units interleaved under it or alone, a rest before the next.
 
 Joins nothing itself; it controls a measurement, looks at what the session has, and reports it in the end as a study.
 """
@@ -6,7 +6,7 @@ Joins nothing itself; it controls a measurement, looks at what the session has, 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -20,17 +20,35 @@ from hettop.session.session import Session
 from hettop.session.statistics import statistics
 from hettop.sources.load.parts import LoadPart, condition_of
 from hettop.studies.output import study_event
-from hettop.studies.sweep.measure import loads_result
+from hettop.studies.sweep.measure import loads_result, usage_of
+from hettop.studies.sweep.result import SweepResult
+from hettop.studies.sweep.sensitivity import sensitivities
 
 
 @dataclass(frozen=True, slots=True)
 class SweepOptions:
-    """`runs` steady samples, or `duration_ns` of steady running, of each unit under each load; `rest_ns` between."""
+    """`runs` steady samples, or `duration_ns` of steady running, of each unit under each load; `rest_ns` between.
+
+    alone: units run one after another instead of in turns, so that CPU use and missed frames are each one's own.
+    """
 
     loads: tuple[tuple[LoadPart, ...], ...]
     runs: int | None = None
     duration_ns: int | None = None
     rest_ns: int = 0
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A load, and the units that run under it in turns."""
+
+    parts: tuple[LoadPart, ...]
+    units: tuple[str, ...]
+
+    @property
+    def load(self) -> str:
+        return condition_of(self.parts)
 
 
 class Stage(Enum):
@@ -52,11 +70,20 @@ class Sweep:
         arguments: Sequence[str] = (),
         *,
         raw_limit: int,
+        cpu_seconds: Callable[[], tuple[float, float]] | None = None,
     ) -> None:
-        """`arguments`: how it was asked for. Raises HettopError as `Measurement` does."""
+        """`arguments`: how it was asked for. cpu_seconds: as of `sources.host`; None: CPU use is not known.
+
+        Raises HettopError as `Measurement` does.
+        """
         self._measurement = Measurement(setup, measure, rows=setup.units, raw_limit=raw_limit)
-        self._units, self._options, self._arguments = setup.units, sweep, arguments
+        self._options, self._arguments = sweep, arguments
+        groups = [(unit,) for unit in setup.units] if sweep.alone else [tuple(setup.units)]
+        self._steps = [Step(parts, units) for parts in sweep.loads for units in groups]
         self._index = 0
+        self._cpu_seconds = cpu_seconds
+        self._cpu_from: tuple[float, float] | None = None
+        self._ended: list[tuple[Step, float | None]] = []
         self._stage = Stage.MEASURING
         self._rest_until = 0
         self.failed_loads: dict[str, str] = {}
@@ -78,7 +105,11 @@ class Sweep:
     @property
     def load(self) -> str:
         """The load that is measured under, or was last."""
-        return condition_of(self._options.loads[min(self._index, len(self._options.loads) - 1)])
+        return self._step.load
+
+    @property
+    def _step(self) -> Step:
+        return self._steps[min(self._index, len(self._steps) - 1)]
 
     @property
     def share_done(self) -> float:
@@ -86,7 +117,7 @@ class Sweep:
         if self.finished:
             return 1.0
         begun = 0.0 if self._stage is Stage.RESTING else self._share_of_load()
-        return (self._index + begun) / len(self._options.loads)
+        return (self._index + begun) / len(self._steps)
 
     def pump(self) -> None:
         self._measurement.pump()
@@ -98,8 +129,10 @@ class Sweep:
             if failure is not None:
                 self._measurement.load_failure = None
                 self._give_up_load(failure.message)
-            elif self._share_of_load() >= 1:
+            elif (share := self._share_of_load()) >= 1:
                 self._end_load()
+            elif share > 0 and self._cpu_from is None and self._cpu_seconds is not None:
+                self._cpu_from = self._cpu_seconds()
 
     def discard_recording(self) -> None:
         self._measurement.discard_recording()
@@ -108,16 +141,20 @@ class Sweep:
         """End it, with what was found, all samples in, as the last word of its stream."""
         return self._measurement.close(why, lambda: self._study("done" if self.finished else "ended"))
 
+    def result(self, *, certain: bool = True) -> SweepResult:
+        """What was found by now. certain: with the intervals of ratios, which take long to work out."""
+        sensitivity = sensitivities(self.session, certain=certain)
+        usage = [usage_of(self.session, step.units, step.load, cpu) for step, cpu in self._ended]
+        return loads_result(statistics(self.session), self.failed_loads, sensitivity, usage)
+
     def _study(self, state: str) -> Study:
         t = self._measurement.now_ns
-        found = loads_result(statistics(self.session), self.failed_loads)
-        return study_event("sweep", found, ("sweep", *self._arguments), state=state, t=t, elapsed_ns=t)
+        return study_event("sweep", self.result(), ("sweep", *self._arguments), state=state, t=t, elapsed_ns=t)
 
     def _begin_load(self) -> None:
-        parts = self._options.loads[self._index]
-        if parts:
-            self._set_load(parts)
-        self._measurement.interleave(self._units)
+        if self._step.parts:
+            self._set_load(self._step.parts)
+        self._measurement.interleave(self._step.units)
 
     def _set_load(self, parts: tuple[LoadPart, ...]) -> None:
         with contextlib.suppress(HettopError):  # one that cannot be started is in the stream, too
@@ -128,18 +165,31 @@ class Sweep:
         self._end_load()
 
     def _end_load(self) -> None:
+        ended = self._step
+        if ended.load not in self.failed_loads:
+            self._ended.append((ended, self._cpu_share()))
+        self._cpu_from = None
         self._index += 1
-        if self._index == len(self._options.loads):
+        while self._index < len(self._steps) and self._step.load in self.failed_loads:
+            self._index += 1
+        if self._index == len(self._steps):
             self._stage = Stage.FINISHED
             return
-        if self._options.loads[self._index - 1]:
+        if ended.parts:
             self._set_load(())  # a rest is for the whole machine
         self._measurement.pause()
         self._rest_until = self._measurement.now_ns + self._options.rest_ns
         self._stage = Stage.RESTING
 
+    def _cpu_share(self) -> float | None:
+        """Of all cores since the first steady sample of this step; None where it is not known."""
+        if self._cpu_from is None or self._cpu_seconds is None:
+            return None
+        busy, total = (now - then for now, then in zip(self._cpu_seconds(), self._cpu_from, strict=True))
+        return min(1.0, max(0.0, busy / total)) if total > 0 else None
+
     def _share_of_load(self) -> float:
-        return _mean([self._share_of(unit, self.load) for unit in self._units])
+        return _mean([self._share_of(unit, self.load) for unit in self._step.units])
 
     def _share_of(self, unit: str, load: str) -> float:
         if unit in self._measurement.engine.failures:

@@ -21,6 +21,7 @@ from hettop.models.networks.catalogue import Variant, is_built_in, parse_variant
 from hettop.models.ports import Port
 from hettop.models.resolve import COMPILED_SUFFIX, is_core_ml, resolve
 from hettop.models.shapes import Shape, choose_shapes
+from hettop.session.session import Session
 from hettop.session.statistics import Statistics
 from hettop.sources.engine.backend import split_unit
 from hettop.sources.engine.backends import create
@@ -28,7 +29,7 @@ from hettop.sources.engine.backends.onnxruntime import UNIT as CPU_UNIT
 from hettop.sources.engine.batching import Scale, check_batch_axes, scaled, usual_batch
 from hettop.stats.resampling import SEED
 from hettop.studies.sweep.curves import Curve, PointResult, curves
-from hettop.studies.sweep.result import BATCH, Fit, SweepBudget, SweepCurve, SweepPoint, SweepResult
+from hettop.studies.sweep.result import BATCH, Fit, Sensitivity, SweepBudget, SweepCurve, SweepPoint, SweepResult, Usage
 from hettop.text import clean
 
 WORST = 0.1
@@ -51,7 +52,12 @@ def points_result(
     )
 
 
-def loads_result(rows: Iterable[Statistics], failed_loads: Mapping[str, str]) -> SweepResult:
+def loads_result(
+    rows: Iterable[Statistics],
+    failed_loads: Mapping[str, str],
+    sensitivity: Sequence[Sensitivity] = (),
+    usage: Sequence[Usage] = (),
+) -> SweepResult:
     """Units under loads: a point for each unit and load, of thermal states that with most samples.
 
     A call is an item here. `failed_loads`: why a load could not be had.
@@ -65,7 +71,26 @@ def loads_result(rows: Iterable[Statistics], failed_loads: Mapping[str, str]) ->
         SweepPoint(row.unit, 1, load=row.load, items_per_s=row.throughput_per_s, **_times(row))  # type: ignore[arg-type]
         for row in best.values()
     ]
-    return SweepResult(points=points, notes=[f"load {load}: {why}" for load, why in failed_loads.items()])
+    return SweepResult(
+        points=points,
+        sensitivity=list(sensitivity),
+        usage=list(usage),
+        notes=[f"load {load}: {why}" for load, why in failed_loads.items()],
+    )
+
+
+def usage_of(session: Session, units: Sequence[str], load: str, cpu_share: float | None) -> Usage:
+    """With the canary's frames while these units ran under the load; it counts them for each unit alike."""
+    frames = [each for key, each in session.canary.conditions.items() if (key.unit, key.load) == (units[0], load)]
+    due, missed = sum(each.due for each in frames), sum(each.missed for each in frames)
+    return Usage(
+        units=list(units),
+        load=load,
+        cpu_share=cpu_share,
+        frames_due=due or None,
+        frames_missed=missed if due else None,
+        missed_share=missed / due if due else None,
+    )
 
 
 def _times(row: Statistics) -> dict[str, object]:

@@ -32,6 +32,7 @@ _EXAMPLES = """\
   hettop sweep model.onnx --size 224,320,448 --budget 30ms@p90
   hettop sweep --loads none,cpu:1,cpu:2,memory:1     competing loads, one after another
   hettop sweep model.onnx --units cpu@1,cpu@2 --loads none,cpu:1+memory:1 --duration 10s
+  hettop sweep --loads none,cpu:1,cpu:4 --alone --duration 10s   CPU use and missed frames of each unit
   hettop sweep --backend simulated --loads none,cpu:4,gpu:1 --record m2-loads.jsonl -o loads.json"""
 
 _NOTES = """\
@@ -64,6 +65,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--loads", metavar="L,M", help=f"competing loads ({DEFAULT_LOADS})")
     group.add_argument("--rest", type=rest, metavar="2s", help="with --loads: pause between loads (2s)")
+    group.add_argument(
+        "--alone", action="store_true", help="with --loads: one unit after another: CPU use and frames of each"
+    )
     add_warmup_option(parser, DEFAULT_WARMUP)
     add_length_options(parser, DEFAULT_RUNS, "unit and point or load, at least")
     add_power_option(parser, "with --loads: ")

@@ -13,6 +13,7 @@ from hettop.studies.result import Signed, StudyResult
 
 MOST_POINTS = 48
 MOST_CURVES = 12
+MOST_ROWS = 8
 """With as many points each, a line stays below ten thousand bytes."""
 
 BATCH, SIZE = "batch", "size"
@@ -83,6 +84,37 @@ class SweepCurve(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     throughput_certainty: float | None = None
 
 
+class Sensitivity(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How many times as long a unit takes under a load as without: the ratios of P50 and of P90.
+
+    The intervals of all rows of a sweep hold at once with 95%; None: the samples do not suffice.
+    """
+
+    unit: Text
+    load: Text
+    n: Count
+    idle_n: Count
+    p50_ratio: Ratio
+    p50_ci: tuple[Ratio, Ratio] | None = None
+    p90_ratio: Ratio | None = None
+    p90_ci: tuple[Ratio, Ratio] | None = None
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How busy the machine was, and how many frames of a 60 Hz screen were missed, while these units ran under a load.
+
+    units: one, or those that took turns, which share the figures. cpu_share: of all cores, by every process
+    (units, load, canary and whatever else ran). None: not measured.
+    """
+
+    units: list[Text]
+    load: Text
+    cpu_share: Share | None = None
+    frames_due: Count | None = None
+    frames_missed: Count | None = None
+    missed_share: Share | None = None
+
+
 class SweepBudget(msgspec.Struct, frozen=True, kw_only=True):
     """The budget that points were judged by."""
 
@@ -91,7 +123,10 @@ class SweepBudget(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SweepResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
-    """Latency and rate over batch and input size, or under loads."""
+    """Latency and rate over batch and input size, or under loads.
+
+    sensitivity: of each unit to each load, the most sensitive first. usage: of the CPU, with missed frames.
+    """
 
     OF: ClassVar[str] = "sweep"
     ROW_TYPES: ClassVar[Mapping[str, type[msgspec.Struct]]] = {"points": SweepPoint}
@@ -104,6 +139,8 @@ class SweepResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
     rest_n: Count = 0
     notes: list[str] = []
     budget: SweepBudget | None = None
+    sensitivity: list[Sensitivity] = []
+    usage: list[Usage] = []
 
     def summary(self) -> Self:
         """Along batches first: those have knees."""
@@ -112,6 +149,8 @@ class SweepResult(StudyResult, frozen=True, kw_only=True, omit_defaults=True):
             self,
             points=self.points[:MOST_POINTS],
             curves=curves[:MOST_CURVES],
+            sensitivity=self.sensitivity[:MOST_ROWS],
+            usage=self.usage[:MOST_ROWS],
             rest_n=self.rest_n + max(0, len(self.points) - MOST_POINTS),
         )
 

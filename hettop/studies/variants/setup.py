@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from hettop.compute_units import is_reference_unit
 from hettop.errors import HettopError
 from hettop.events import Failure, Outputs
 from hettop.measurement.options import ModelOptions
@@ -31,9 +32,9 @@ from hettop.models.resolve import TRANSLATED, ResolvedModel, core_ml_file, is_co
 from hettop.models.translated import translated_file
 from hettop.processes.call import call
 from hettop.processes.child_process import module_command
-from hettop.sources.engine.backend import split_unit
 from hettop.sources.engine.backends import create
-from hettop.sources.engine.outputs import REFERENCE, compare
+from hettop.sources.engine.names import CORE_AI
+from hettop.sources.engine.outputs import compare
 from hettop.text import clean
 
 WORKER = module_command("hettop.studies.variants.worker")
@@ -80,6 +81,9 @@ def make_variants(
     setup = prepare(options, units, cores, make)
     if setup.simulated:
         raise HettopError("usage", "the simulated machine has only one precision")
+    if setup.backend == CORE_AI:
+        hint = "convert the original model once per precision with coreai-torch, and use --against"
+        raise HettopError("format", "variants are made from ONNX and Core ML models", hint)
     known = CORE_ML_PRECISIONS if setup.backend == "coreml" else ONNX_PRECISIONS
     for precision in precisions:
         if precision not in known:
@@ -122,7 +126,7 @@ def compared(trials: Sequence[tuple[Variant, Trial]]) -> dict[tuple[str, str], O
 
 def _reference(trials: Sequence[tuple[Variant, Trial]]) -> Trial | None:
     known = [trial for variant, trial in trials if variant.reference and trial.answers is not None]
-    on_cpu = [trial for trial in known if split_unit(trial.unit)[0] == REFERENCE]
+    on_cpu = [trial for trial in known if is_reference_unit(trial.unit)]
     return next(iter(on_cpu or known), None)
 
 
@@ -152,8 +156,8 @@ def copy_to(folder: Path, stem: str, variants: Sequence[Variant], *, force: bool
 
 
 def file_stem(model: ResolvedModel) -> str:
-    """How the names of files begin that are made of a model."""
-    return Path(model.name).stem.replace(":", "-")
+    """How the names of files begin that are made of a model: a network's dot (`squeezenet1.1`) begins no suffix."""
+    return model.name.replace(":", "-") if model.path is None else Path(model.name).stem
 
 
 def size_of(path: Path) -> int:

@@ -87,6 +87,9 @@ class Looking(Controls):
         elapsed_s = 0.0 if self.feed is None else self.feed.now_ns / NS_PER_S
         self.window_s = next_window_s(self.window_s, direction, elapsed_s)
         length = "whole session" if self.window_s == WHOLE_SESSION_S else duration(self.window_s * NS_PER_S)
+        replay = None if self.feed is None else self.feed.replay_status()
+        if replay is not None and replay.duration_ns < self.window_s * NS_PER_S and self.window_s != WHOLE_SESSION_S:
+            length = f"all {duration(replay.duration_ns)}"
         rest = "" if self.window_s in WINDOWS_S else f" in the timeline, {WINDOWS_S[-1]} s elsewhere"
         self.notify(f"time window {length}{rest}", timeout=1.5, markup=False, about="window")
         self.draw()

@@ -68,7 +68,8 @@ class Figures(Chart):
         inside = inner_size(width, height)
         load = clean(self.frame_state.session.header.load, 24)
         heading = line(
-            (" figures", "title"), (" · since the start" + ("" if load == "none" else f" · under {load}"), "muted")
+            (" figures", "title"),
+            (" · since the start · " + ("without load" if load == "none" else f"under {load}"), "muted"),
         )
         return framed(
             heading, figures_lines(self.frame_state, *inside), (), self.frame_state, (width, height), focus=False
@@ -101,7 +102,7 @@ def _large(row: UnitRow, width: int, viewed: str | None) -> list[Line]:
 
     The figures share the width, and their digits are twice as wide where that fits.
     """
-    marker = glyphs.ACTIVE if row.active else glyphs.VIEWED if row.unit == viewed else " "
+    marker = glyphs.ACTIVE if row.runs_now else glyphs.VIEWED if row.unit == viewed else " "
     name = f"{marker} {clean(unit_name(row.unit, short=True), _NAME_CELLS - 3)}"
     figures = _figures(row)
     room, least = max(0, width - _NAME_CELLS), _LABEL_CELLS + _DIGIT_CELLS + _GAP

@@ -152,14 +152,19 @@ class Ruler:
             found = ticks(low, high, max(1, self.columns // _TICK_EVERY))
         return [(cell, label) for value, label in found if (cell := self.cell(value)) is not None]
 
-    def foot(self, below: int, above: int, zero: str = "0") -> list[Line]:
-        """The axis, and below it milliseconds under the ticks and the numbers of samples beyond the ends."""
+    def foot(self, below: int, above: int, zero: str = "0", heads: str = "") -> list[Line]:
+        """The axis, and below it milliseconds under the ticks and the numbers of samples beyond the ends.
+
+        `heads`: what stands before the axis in the lines above; not shown where samples below it are counted.
+        """
         characters = [glyphs.AXIS] * self.columns
         inks = ["muted"] * self.columns
         room = [" "] * (self.gutter + self.columns)
         beyond = f"{short_count(above)} {glyphs.ABOVE}" if above else ""
         before = f"{glyphs.BELOW} {short_count(below)}" if below else ""
         start = max(0, self.gutter - len(before)) if before else 0
+        if self.gutter and not before:
+            room[: self.gutter] = f"{heads:>{self.gutter - 1}} "
         end = len(room) - len(beyond)
         for cell, label in self._ticks():
             characters[cell] = glyphs.AXIS_DOWN

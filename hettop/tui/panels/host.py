@@ -19,7 +19,6 @@ _PRESSED = 0.1
 """Share of time that some process waited for memory above which latencies are affected."""
 
 _FEWEST_READINGS = 3
-_TALLEST = 6
 _HEAD = 14  # cells before a core's curve
 _NO_CLOCK = "psutil reads no current frequency on this system"
 _NO_TEMPERATURE = "psutil finds no temperature sensor of the processor"
@@ -34,7 +33,7 @@ class HostPanel(AutoHeightPanel):
 
     def title(self, frame_state: FrameState) -> Line:
         real = " · real" if frame_state.session.header.simulated else ""
-        return line(("machine", "title"), (real, "warning"))
+        return line(("machine", "title"), (real, "muted"))
 
     def rows(self, frame_state: FrameState, width: int) -> list[Line]:
         return draw_host(frame_state.session.host, width)
@@ -197,7 +196,7 @@ def _core_curves(view: HostView, width: int, room: int, *, braille: bool) -> lis
         (f"{kinds[at]} {at}", view.cores[at], [r.cores[at] if at < len(r.cores) else None for r in readings])
         for at in range(shown)
     ]
-    each = min(_TALLEST, max(1, (room - 1) // len([*strips, *own])))
+    each = max(1, (room - 1) // len([*strips, *own]))
     rows = [
         drawn
         for name, now, course in [*strips, *own]

@@ -27,7 +27,6 @@ _WIDE = 52  # from this width on with columns for mean and peak
 _RAIL_LINES = ((56, 3), (38, 2))
 """Lines of a screen from which on a rail is a curve of so many lines with an axis; else it is one line of bars."""
 
-_TALLEST = 6  # lines of a curve: a taller one shows nothing more
 CAPTURE = " CAPTURE "
 _NAMES = {"package": "PKG", "sum": "sum"}
 
@@ -91,13 +90,22 @@ class PowerPanel(AutoHeightPanel):
     def rows(self, frame_state: FrameState, width: int) -> list[Line]:
         view = self._view(frame_state)
         if frame_state.replay is not None and view.state is None and not view.rails:
-            return [fit(line((f"{UNKNOWN} (no power in the recording up to this moment)", "muted")), width)]
+            return [fit(line((f"{UNKNOWN}: no power in the recording up to this moment", "muted")), width)]
         return draw_power(view, self._drawing(width), frame_state.session.units.rows)
 
     def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
         view = self._view(frame_state)
-        if not self.zoomed or not view.rails:
+        if not view.rails:
             return super().body(frame_state, width, height)
+        if not self.zoomed:
+            rows = super().body(frame_state, width, height)
+            more = (height - len(self._rows(frame_state, width))) // len(view.rails)
+            if more < 1:
+                return rows
+            drawing = self._drawing(width)
+            taller = replace(drawing, rail_rows=drawing.rail_rows + more)
+            rows = draw_power(view, taller, frame_state.session.units.rows)
+            return [*rows, *[fit((), width)] * (height - len(rows))][:height]
         session = frame_state.session
         return large_power(
             view, session.units.rows, session.timeline.window_ns, (width, height), braille=frame_state.braille
@@ -210,7 +218,7 @@ def _trouble(view: PowerView, width: int) -> list[Line]:
     # The reason of a running source is a note, not the cause of missing samples.
     why = "no usable sample yet" if view.state == "running" else view.reason or view.state
     key = ", press p" if view.needs_access and view.state != "running" else ""
-    words = f"{UNKNOWN} ({why}{key})"
+    words = f"{UNKNOWN}: {why}{key}"
     rows = [fit(line((text, "warning")), width) for text in wrapped(clean(words), width)]
     return rows + [fit(line((text, "muted")), width) for text in wrapped(clean(view.fix), width)]
 
@@ -250,7 +258,7 @@ def large_power(
     curves = len(rails) + len(view.clusters)
     below = below[: max(1, height - curves - 2)]
     room = height - len(below) - 2
-    heights = [max(1, min(_TALLEST, room // curves + (at < room % curves))) for at in range(curves)]
+    heights = [max(1, room // curves + (at < room % curves)) for at in range(curves)]
     columns = max(0, width - _LARGE_HEAD - _AXIS - 1)
     top = nice_ceiling(view.top_w or 1.0)
     titles = "".join(f"{title:>7}" for title in _LARGE_TITLES)

@@ -58,6 +58,7 @@ def draw_ridge(session: SessionView, width: int, height: int, *, braille: bool =
     free = height - foot - len(rows) - bool(left_out)
     drawn: list[Line] = []
     ruler = None if view.axis is None else Ruler(view.axis, ridge_columns(width), _gutter(width), view.budget_ms)
+    low = free < curves  # some curve has a single line, with the P90 alone
     for row in rows:
         if row.curve and ruler is not None:
             more = math.ceil(free / curves)
@@ -70,7 +71,7 @@ def draw_ridge(session: SessionView, width: int, height: int, *, braille: bool =
         drawn.append(fit(line((words, "muted")), width))
     if ruler is not None and foot:
         below, above = sum(row.below for row in rows), sum(row.above for row in rows)
-        drawn += ruler.foot(below, above, zero="")[-foot:]
+        drawn += ruler.foot(below, above, zero="", heads="P90 ms" if low else "")[-foot:]
     return [fit(row, width) for row in [*drawn, *[()] * (height - len(drawn))][:height]]
 
 

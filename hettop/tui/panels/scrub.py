@@ -174,13 +174,13 @@ def _row(name: str, values: Sequence[float | None], ink: str, head: int, tail: i
     top = min(max(known), _CLIP * median(known)) if known else 0.0
     characters = [" " if value is None else _glyph(value, top) for value in values]
     label = line((f"{name} ".rjust(head), ink))
-    scale = line((f" {glyphs.UP}{milliseconds(top)} ms" if known else "", "muted"))
-    return (*fit(label, head), *runs(characters, [ink] * len(characters)), *fit(scale, tail))
+    highest = line((f" {glyphs.UP}{milliseconds(max(known))} ms" if known else "", "muted"))
+    return (*fit(label, head), *runs(characters, [ink] * len(characters)), *fit(highest, tail))
 
 
 def _glyph(value: float, top: float) -> str:
     if value > top:
-        return glyphs.CLIPPED
+        return glyphs.OFF_SCALE
     return glyphs.EIGHTHS[max(1, min(_LEVELS, math.ceil(value / top * _LEVELS)))] if top > 0 else glyphs.EIGHTHS[1]
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from statistics import median
+from collections.abc import Sequence, Set
 from string import ascii_lowercase
 
 from hettop.format import UNKNOWN, count, duration, milliseconds, unit_name
 from hettop.report.terminal import glyphs
-from hettop.report.terminal.lines import Line, Span, fit, line, runs
+from hettop.report.terminal.lines import Line, Span, fit, line, runs, text_of
 from hettop.session.views.structs import TimelineLane, TimelineLoad, TimelineView
-from hettop.stats.axes import nice_ceiling, nice_step, row_labels, row_of
+from hettop.stats.axes import inside_labels, nice_ceiling, nice_step, row_of
 from hettop.text import clean
 from hettop.tui.canvas import Canvas
 from hettop.tui.frame_state import FrameState
@@ -25,9 +24,12 @@ _LABEL_EVERY = 2  # lines
 _TICK_EVERY = 12  # columns
 _STEPS = (0.5, 1, 2, 5, 10, 15, 20, 30)  # s, min or h
 _LONGEST_NAME = 16
-# One spike of 100 times the usual latency would flatten the rest: higher ones are cut and marked. Lanes are low, and
-# show the spikes by marks anyway.
-_CLIP, _CLIP_LANES = 3.0, 1.5
+# One spike of 100 times the usual latency would flatten the rest: what is above the P90s so many times is cut and
+# marked. Lanes are low, and show the spikes by marks anyway; but what most slots reach is on the scale of any.
+_CLIP, _CLIP_LANES, _CLIP_FREQUENT = 3.0, 1.5, 2.0
+_RAREST = 20
+"""One of so many slots, and one of fewer, may be off the scale whatever it holds."""
+
 _MARK_GLYPHS = {"mark": glyphs.NOTE, "control": glyphs.CONTROL, "drift": glyphs.DRIFT}
 
 Cells = list[list[Span]]
@@ -38,6 +40,8 @@ class TimelinePanel(Panel):
     """Latency over time."""
 
     NUMBER = 2
+    _drawn: Set[str] = frozenset()
+    """The characters of the last drawing."""
 
     @property
     def columns(self) -> int:
@@ -46,35 +50,38 @@ class TimelinePanel(Panel):
 
     def title(self, frame_state: FrameState) -> Line:
         view = frame_state.session.timeline
-        spikes = f"{count(view.spikes)} spike{'' if view.spikes == 1 else 's'} in this window"
+        spikes = f"{count(view.spikes)} spike{'' if view.spikes == 1 else 's'}{'' if view.whole else ' in this window'}"
         if view.spikes is None:
             spikes = "too few samples for spikes"
-        fills = "⢕ P50 ⣿ P90 ⠁ max" if frame_state.braille else f"{glyphs.FULL} P90 {glyphs.HIGH_STROKE} max"
         return line(
             ("timeline ms", "title"),
             (f" · {window_text(view)} · ", "muted"),
-            (f"{glyphs.CLIPPED} {spikes}" if view.spikes else spikes, "high" if view.spikes else "muted"),
-            (f" · {fills} per {cells_text(view)}", "muted"),
+            (f"{glyphs.SPIKE} {spikes}" if view.spikes else spikes, "high" if view.spikes else "muted"),
+            (f" · slots of {cells_text(view)}", "muted"),
         )
 
     def foot(self, frame_state: FrameState) -> Line:
+        """What the glyphs of the drawing mean: of levels and marks, those that are in it."""
         view = frame_state.session.timeline
-        spans = []
-        if len(view.lanes) == 1 and view.lanes[0].threshold_ms is not None:
-            spans.append(f"{glyphs.FENCE} spike threshold {milliseconds(view.lanes[0].threshold_ms)} ms")
-        elif any(lane.threshold_ms is not None for lane in view.lanes):
-            spans.append(f"{glyphs.FENCE} spike threshold")
-        if view.budget_ms is not None:
-            spans.append(f"{glyphs.BUDGET_LEVEL} budget {milliseconds(view.budget_ms)} ms")
-        return line((" · ".join(spans), "muted"))
+        own = view.lanes[0].threshold_ms if len(view.lanes) == 1 else None
+        meanings = {
+            glyphs.FENCE: "spike threshold" + ("" if own is None else f" {milliseconds(own)} ms"),
+            glyphs.OFF_SCALE: "off scale",
+            glyphs.BUDGET_LEVEL: f"budget {milliseconds(view.budget_ms)} ms",
+        }
+        fills = "⢕ P50 ⣿ P90 ⠁ max" if frame_state.braille else f"{glyphs.FULL} P90 {glyphs.HIGH_STROKE} max"
+        named = [f"{glyph} {meaning}" for glyph, meaning in meanings.items() if glyph in self._drawn]
+        return line((" · ".join([fills, *named]), "muted"))
 
     def body(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
         session = frame_state.session
         if frame_state.waiting is not None:
             return [fit(line((frame_state.waiting, "muted")), width)]
-        return draw_timeline(
+        rows = draw_timeline(
             session.timeline, width, height, braille=frame_state.braille, viewed=session.latency.unit or ""
         )
+        self._drawn = {character for row in rows for character in text_of(row)}
+        return rows
 
 
 def window_text(view: TimelineView) -> str:
@@ -160,7 +167,7 @@ class _Plot:
         canvas = Canvas(self.columns, height, braille=self.braille)
         scale = canvas.high / self.top
         inks = [["low"] * self.columns for _ in range(height)]
-        clipped: dict[int, str] = {}
+        marks: dict[int, Span] = {}
         for at, slot in enumerate(lane.slots, self.shift):
             if slot is None or at < 0:
                 continue
@@ -173,8 +180,10 @@ class _Plot:
             cell = at // self.per_cell
             if height == 1:  # a mark would hide P90
                 highest = min(highest, canvas.high)
-            elif highest > canvas.high or slot.spike:
-                clipped[cell] = "high" if slot.spike or clipped.get(cell) == "high" else "mid"
+            elif slot.spike:
+                marks[cell] = (glyphs.SPIKE, "high")
+            elif highest > canvas.high:
+                marks.setdefault(cell, (glyphs.OFF_SCALE, "mid"))
             if p90 < highest <= canvas.high:
                 canvas.dot(at, highest - 1)
                 row = height - 1 - (highest - 1) // canvas.dots_y
@@ -184,8 +193,8 @@ class _Plot:
             [(character, ink if character != " " else "text") for character, ink in zip(*row, strict=True)]
             for row in zip(canvas.lines(), inks, strict=True)
         ]
-        for cell, ink in clipped.items():
-            cells[0][cell] = (glyphs.CLIPPED, ink)
+        for cell, mark in marks.items():
+            cells[0][cell] = mark
         return self._levels(lane, self._edges(cells))
 
     def _edges(self, cells: Cells) -> Cells:
@@ -217,10 +226,10 @@ class _Plot:
         """Name, P90 and scale of a lane, one line each. A threshold or a budget is named instead of a scale's value."""
         if not self.gutter:
             return [()] * height
-        labels = row_labels(self.top, height, max(1, height // _LABEL_EVERY)) if height > 1 else {}
+        labels = inside_labels(self.top, height, max(1, height // _LABEL_EVERY)) if height > 1 else {}
         for value in (lane.threshold_ms, self.view.budget_ms):
-            if value is not None and value <= self.top and height > _LABEL_EVERY * len(self.lanes):
-                labels.setdefault(row_of(value, self.top, height), "")
+            if value is not None and value <= self.top and height > 1:
+                labels[row_of(value, self.top, height)] = milliseconds(value)
         ink = "active" if lane.unit == self.viewed else "text"
         room = self.gutter - 1
         p90 = milliseconds(lane.p90_ms) if lane.p90_ms is not None else ""
@@ -246,7 +255,7 @@ class _Plot:
                 if slot is not None and at >= 0:
                     row = row_of(min(slot.p90_ms, self.top), self.top, self.height)
                     cells[row][at // self.per_cell] = (letter, "high" if slot.spike else ink)
-        labels = row_labels(self.top, self.height, max(1, self.height // _LABEL_EVERY)) if self.gutter else {}
+        labels = inside_labels(self.top, self.height, max(1, self.height // _LABEL_EVERY)) if self.gutter else {}
         rows = []
         for at, drawn in enumerate(self._edges(cells)):
             label = labels.get(at, "")
@@ -270,7 +279,7 @@ class _Plot:
             (self.cell(mark.slot), _MARK_GLYPHS.get(mark.kind, glyphs.NOTE), mark.text) for mark in self.view.marks
         ]
         if self.view.pointed is not None:
-            marks.append((self.cell(self.view.pointed), glyphs.CLIPPED, ""))
+            marks.append((self.cell(self.view.pointed), glyphs.POINTED, ""))
         for column, glyph, _ in marks:
             if 0 <= column < self.columns:
                 axis[column] = (glyph, "accent")
@@ -323,9 +332,16 @@ def _joined(cells: Sequence[Span]) -> Line:
 
 
 def _ceiling(lanes: list[TimelineLane], budget_ms: float | None) -> float:
-    """A round top of the scale: above all samples, except those far above the usual P90 of the slowest unit."""
-    usual = max(median(slot.p90_ms for slot in lane.slots if slot is not None) for lane in lanes)
-    highest = max(slot.max_ms for lane in lanes for slot in lane.slots if slot is not None)
-    most = usual * (_CLIP if len(lanes) == 1 else _CLIP_LANES)
+    """A round top of the scale: above the P90s and most maxima of every unit, so that only rare ones are off it."""
+    drawn = [[slot for slot in lane.slots if slot is not None] for lane in lanes]
+    usual = max(_without_rarest([slot.p90_ms for slot in slots]) for slots in drawn)
+    frequent = max(_without_rarest([slot.max_ms for slot in slots]) for slots in drawn)
+    highest = max(slot.max_ms for slots in drawn for slot in slots)
+    most = max(usual * (_CLIP if len(lanes) == 1 else _CLIP_LANES), min(frequent, usual * _CLIP_FREQUENT))
     levels = [lane.threshold_ms for lane in lanes] + [budget_ms]
     return nice_ceiling(max(min(highest, most), *(level for level in levels if level is not None and level <= most), 0))
+
+
+def _without_rarest(values: list[float]) -> float:
+    """The highest, without the rarest of them."""
+    return sorted(values)[-1 - max(1, len(values) // _RAREST) if len(values) > 1 else -1]

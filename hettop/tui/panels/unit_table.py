@@ -321,7 +321,7 @@ def name_line(row: UnitRow, width: int, pointing: Pointing) -> Line:
 def _mark(row: UnitRow, pointing: Pointing) -> Span:
     if row.state == "failed" or row.error is not None:
         return glyphs.FAILED, "error"
-    if row.active:
+    if row.runs_now:
         return glyphs.ACTIVE, "active"
     return (glyphs.VIEWED, "active") if row.unit == pointing.viewed else (" ", "text")
 

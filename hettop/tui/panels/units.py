@@ -114,7 +114,7 @@ class UnitsPanel(Panel):
     @staticmethod
     def _condition(frame_state: FrameState) -> str:
         load = clean(frame_state.session.header.load)
-        return "" if load == "none" else f" · under {load}"
+        return " · without load" if load == "none" else f" · under {load}"
 
     def foot(self, frame_state: FrameState) -> Line:  # noqa: ARG002 - of what was drawn
         lines = "line" if self._hidden == 1 else "lines"

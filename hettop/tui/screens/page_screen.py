@@ -114,7 +114,10 @@ class PageScreen(Guarded, Screen[None]):
             return super().render_lines(crop)
         stack = self.app.screen_stack
         behind = stack[max(0, stack.index(self) - 1)]._compositor.render_strips() if self in stack else []
-        shown = [strip.crop(crop.x, crop.right) for strip in behind[crop.y : crop.bottom]]
+        # While the terminal is resized, what lies behind may still have its old size.
+        shown = [
+            strip.crop(crop.x, crop.right).adjust_cell_length(crop.width) for strip in behind[crop.y : crop.bottom]
+        ]
         return [*shown, *[Strip.blank(crop.width)] * (crop.height - len(shown))]
 
     @classmethod

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hettop.stats.axes import nice_ceiling, nice_step, resampled, row_labels, row_of, ticks
+from hettop.stats.axes import inside_labels, nice_ceiling, nice_step, resampled, row_labels, row_of, ticks
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,19 @@ def test_resampling_keeps_peaks() -> None:
     assert resampled((0.0, 1.0, 0.2, 0.1), 2) == (1.0, 0.2)
     assert resampled((0.5, 1.0), 4) == (0.5, 0.5, 1.0, 1.0)
     assert resampled((), 4) == ()
+
+
+def test_labels_inside_their_lines_are_the_values_of_about_their_middles() -> None:
+    # Two lines up to 4: their middles are 3 and 1. Three up to 12, of 4 each: 10 is the middle of the highest.
+    assert inside_labels(4.0, 2, 1) == {0: "3"}
+    assert inside_labels(4.0, 2, 2) == {0: "3", 1: "1"}
+    assert inside_labels(12.0, 3, 1) == {0: "10"}
+    # In eight lines, the edge of a line is as good.
+    assert inside_labels(8.0, 8, 2) == row_labels(8.0, 8, 2)
+
+
+@given(st.floats(min_value=1e-3, max_value=1e6), st.integers(min_value=2, max_value=7))
+def test_a_label_inside_its_line_is_never_at_its_edge(top: float, rows: int) -> None:
+    for row, label in inside_labels(top, rows, rows).items():
+        low, high = (top * (rows - row - 1) / rows, top * (rows - row) / rows)
+        assert low + 0.1 * (high - low) < float(label) < high - 0.1 * (high - low)

@@ -202,6 +202,20 @@ def test_a_call_that_does_not_come_back_says_for_how_long() -> None:
     assert state_of(running, alone, slow, now_ns=13 * S) == "running", "20 times its longest is 40 s"
 
 
+def test_of_interleaved_units_the_one_whose_turn_it_is_runs_now() -> None:
+    session = running(window([1 * MS] * 20, unit="ALL"), window([2 * MS] * 20, t0=S))
+    session.fold(events.Control(t=S, action="interleave", units=["CPU_ONLY", "ALL"], mode="interleave"))
+    assert runs_now(session) == {"ALL": (True, False), "CPU_ONLY": (True, True)}
+    session.fold(window([1 * MS] * 20, unit="ALL", t0=2 * S))
+    assert runs_now(session) == {"ALL": (True, True), "CPU_ONLY": (True, False)}
+    session.fold(events.Control(t=3 * S, action="switch", units=["CPU_ONLY"]))
+    assert runs_now(session) == {"ALL": (False, False), "CPU_ONLY": (True, True)}
+
+
+def runs_now(session: Session) -> dict[str, tuple[bool, bool]]:
+    return {row.unit: (row.active, row.runs_now) for row in view(session, request(3 * S)).units.rows}
+
+
 def test_differences_are_to_the_best_unit_that_one_could_ship() -> None:
     session = running(
         window([1 * MS] * 70, unit="ALL"), window([2 * MS] * 70, unit="CPU_AND_NE"), window([3 * MS] * 70)

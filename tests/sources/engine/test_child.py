@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from hettop.processes.pipe_reader import PipeReader
 from hettop.processes.reaper import Reaper
-from hettop.sources.engine.child import Child, Starter
+from hettop.sources.engine.child import Changes, Child, Starter
 from hettop.sources.engine.job import EngineJob, Limits
 from tests.processes.waiting import wait_for
 
 JOB = EngineJob(backend="simulated", model="a", unit="", rate_hz=50.0, input_sets=4)
-VARIANTS: dict[str, dict[str, Any]] = {"closed": {"rate_hz": None}, "b": {"model": "b.onnx"}}
+VARIANTS: dict[str, Changes] = {"closed": lambda _: {"rate_hz": None}, "b": lambda _: {"model": "b.onnx"}}
 ECHO = "import sys; open(sys.argv[1], 'w').write(sys.stdin.readline())"
 
 

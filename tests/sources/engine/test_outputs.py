@@ -141,3 +141,22 @@ def test_the_first_unit_is_the_reference_until_cpu_only_answers() -> None:
         ("CPU_ONLY@2", "CPU_ONLY"),
     ]
     assert [(e.unit, e.reference) for e in comparisons.add("ALL", answers)] == [("ALL", "CPU_ONLY")]
+
+
+def test_core_ai_is_held_against_its_own_cpu_whenever_that_answers() -> None:
+    comparisons = Comparisons()
+    assert comparisons.add("COREAI:default", frame({"y": [2.5]})) == []
+    told = comparisons.add("COREAI:cpu_only", frame({"y": [2.0]}))
+    assert [(each.unit, each.reference, only(each).max_abs) for each in told] == [
+        ("COREAI:default", "COREAI:cpu_only", 0.5)
+    ]
+    (row,) = comparisons.add("COREAI:default~b", frame({"y": [2.25]}))
+    assert (row.unit, row.reference, only(row).max_abs) == ("COREAI:default~b", "COREAI:cpu_only", 0.25)
+
+
+def test_outputs_that_share_no_name_are_compared_by_position() -> None:
+    told = compare("U", "R", frame({"var_7": [1.0], "var_9": [5.0]}), frame({"y": [1.5], "z": [5.0]}))
+    assert told.error is None
+    assert {each.name: each.max_abs for each in told.outputs} == {"y": 0.5, "z": 0.0}
+    partly = compare("U", "R", frame({"y": [1.0], "var_9": [5.0]}), frame({"y": [1.5], "z": [5.0]}))
+    assert partly.error is not None, "a shared name makes the others different outputs"

@@ -50,6 +50,22 @@ def test_what_is_not_of_the_model_has_the_runtimes_bytes_and_macs_only_if_it_can
     assert [(row.macs, row.nbytes) for row in rows] == [(0, 80), (None, 8)]
 
 
+def test_dequantisations_that_the_runtime_duplicates_have_no_macs_as_those_of_the_model() -> None:
+    rows, _ = join([], set(), [ran(f"{op}/duplicated", op, 1, 8) for op in ("DequantizeLinear", "QuantizeLinear")], {})
+    assert [row.macs for row in rows] == [0, 0]
+
+
+def test_an_operation_on_integers_reads_and_writes_what_is_quantised() -> None:
+    """x comes from 25 bytes and c becomes 10: with the weights 25 + 20 + 10, where float32 moves 100 + 20 + 40."""
+    before = Layer("d", "DequantizeLinear", 0, 125, 5, 100, "float32", (("xq", 25),), (("x", 100),))
+    after = Layer("q", "QuantizeLinear", 0, 50, 5, 10, "uint8", (("c", 40),), (("cq", 10),))
+    nodes = [ran("d", "DequantizeLinear"), ran("conv", "QLinearConv"), ran("q", "QuantizeLinear")]
+    rows, _ = join([before, CONV, after], {"cq"}, nodes, {})
+    assert [row.nbytes for row in rows if row.op == "Conv"] == [55]
+    rows, _ = join([before, CONV, after], {"cq"}, [nodes[0], ran("conv", "Conv"), nodes[2]], {})
+    assert [row.nbytes for row in rows if row.op == "Conv"] == [160]
+
+
 def test_operations_that_became_one_of_another_type_bear_its_type_and_the_last_ones_name() -> None:
     parts = [
         Layer("mean", "ReduceMean", 0, 40, 0, 4, "float32", (("x", 40),), (("m", 4),)),

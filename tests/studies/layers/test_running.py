@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +13,12 @@ from onnx import helper, numpy_helper
 
 from hettop.errors import HettopError
 from hettop.models.cache import ModelCache
+from hettop.sources.counters import CacheCounters, Traffic
 from hettop.sources.engine.backend import RealClock
 from hettop.sources.engine.backends import onnxruntime as backend
 from hettop.studies.layers import running
 from hettop.studies.layers.job import LayersJob
-from hettop.studies.layers.result import LayersResult, Roofs
+from hettop.studies.layers.result import CacheUse, LayersResult, Roofs, total
 from tests.sources.engine.backends.onnx_files import FLOAT, save
 from tests.studies.layers.measured import ROOFS
 
@@ -36,11 +38,36 @@ def convolution(path: Path) -> str:
     )
 
 
-def measured(folder: Path, model: str, most_events: int = running.MOST_EVENTS, **changed: object) -> LayersResult:
+class PlannedCounters(CacheCounters):
+    """1,000 accesses and 100 misses in each stretch that is counted."""
+
+    def __init__(self) -> None:
+        super().__init__(events=())
+        self.stretches = 0
+
+    def end(self) -> None:
+        self.stretches += 1
+
+    def traffic(self) -> Traffic:
+        return Traffic(1_000.0 * self.stretches, 100.0 * self.stretches)
+
+
+def no_counters() -> CacheCounters:
+    raise OSError(2, "no such counters")
+
+
+def measured(
+    folder: Path,
+    model: str,
+    most_events: int = running.MOST_EVENTS,
+    *,
+    count: Callable[[], CacheCounters] = no_counters,
+    **changed: object,
+) -> LayersResult:
     (scratch := folder / "scratch").mkdir()
     job = LayersJob(**{"model": model, "unit": "CPU_ONLY@1", "warmup": 1, "runs": 4, **changed})  # type: ignore[arg-type]
     cache = ModelCache(folder / "cache", folder / "cache2")
-    return running.measure(job, scratch, cache, RealClock(), roofs_of, most_events=most_events)
+    return running.measure(job, scratch, cache, RealClock(), roofs_of, most_events=most_events, count=count)
 
 
 def roofs_of(threads: int) -> Roofs:
@@ -59,6 +86,50 @@ def test_layers_have_the_work_and_bytes_of_the_shape_that_really_ran(tmp_path: P
     assert (found.threads, found.runs, found.shapes) == (1, 4, ["x 1x8x10x10"])
     assert found.end_to_end_ms > 0
     assert found.roofs is ROOFS
+
+
+def test_counters_count_the_plain_calls_and_give_the_empirical_intensity(tmp_path: Path) -> None:
+    """100 misses of 64 bytes a call: 12,800 MACs from 6,400 bytes, and nine of ten accesses are hits."""
+    model = convolution(tmp_path / "m.onnx")
+    found = measured(tmp_path, model, shapes={"x": (1, 8, 10, 10)}, count=PlannedCounters)
+    assert found.cache == CacheUse(references=1_000, misses=100, nbytes=6_400, hit_rate=0.9, oi=2.0)
+    assert found.cache_why is None
+
+
+def test_without_counters_it_is_said_why(tmp_path: Path) -> None:
+    found = measured(tmp_path, convolution(tmp_path / "m.onnx"), shapes={"x": (1, 8, 10, 10)}, roofs=False)
+    assert (found.cache, found.cache_why) == (None, "no such counters")
+
+
+def quantised(path: Path) -> str:
+    """A 1x1 convolution of 8 channels to 16 between pairs of quantisation and dequantisation, all with the scale .1."""
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["xq"], name="xq"),
+        helper.make_node("DequantizeLinear", ["xq", "s", "z"], ["xd"], name="xd"),
+        helper.make_node("DequantizeLinear", ["w", "s", "zw"], ["wd"], name="wd"),
+        helper.make_node("Conv", ["xd", "wd"], ["c"], name="conv"),
+        helper.make_node("QuantizeLinear", ["c", "s", "z"], ["cq"], name="cq"),
+        helper.make_node("DequantizeLinear", ["cq", "s", "z"], ["y"], name="y"),
+    ]
+    values: dict[str, np.ndarray] = {
+        "w": np.ones((16, 8, 1, 1), np.int8),
+        "s": np.array(0.1, np.float32),
+        "z": np.array(128, np.uint8),
+        "zw": np.array(0, np.int8),
+    }
+    initializers = [numpy_helper.from_array(value, name) for name, value in values.items()]
+    shapes = ([("x", FLOAT, (1, 8, 10, 10))], [("y", FLOAT, (1, 16, 10, 10))])
+    return save(path, nodes, *shapes, initializers=initializers)
+
+
+def test_a_quantised_layer_moves_a_byte_for_each_value(tmp_path: Path) -> None:
+    """800 in, 1,600 out and 128 weights, with scales and zero points; in float32 it would be four times as much."""
+    found = measured(tmp_path, quantised(tmp_path / "m.onnx"), roofs=False)
+    (conv,) = [row for row in found.layers if row.op == "Conv"]
+    assert conv.macs == 16 * 8 * 100
+    assert conv.nbytes is not None
+    assert 2_528 <= conv.nbytes <= 2_600
+    assert total(row.macs for row in found.layers) == 12_800, "(de)quantisation has none, wherever the runtime puts it"
 
 
 def test_operations_without_names_are_called_after_what_they_make(tmp_path: Path) -> None:

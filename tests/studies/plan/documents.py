@@ -10,8 +10,9 @@ import numpy as np
 from hettop.studies.plan.cutting.costs import Costs, cost_table
 from hettop.studies.plan.cutting.result import Ran
 from hettop.studies.plan.measure import Sliced, plan_result, table_result
+from hettop.studies.plan.slicing.baselines import baselines
 from hettop.studies.plan.slicing.costs import for_objective
-from hettop.studies.plan.slicing.planner import baselines, plan, read_plan
+from hettop.studies.plan.slicing.planner import plan, read_plan
 from tests.studies.plan.cutting.test_costs import SURVEY
 from tests.studies.plan.sliced import RAN, SLICED
 from tests.studies.plan.slicing.tables import Fields, fields, table_of

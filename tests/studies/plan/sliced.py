@@ -5,7 +5,8 @@ from __future__ import annotations
 from hettop.studies.plan.cutting.costs import cost_table
 from hettop.studies.plan.cutting.result import Ran
 from hettop.studies.plan.measure import Sliced
-from hettop.studies.plan.slicing.planner import baselines, plan
+from hettop.studies.plan.slicing.baselines import baselines
+from hettop.studies.plan.slicing.planner import plan
 from tests.studies.plan.cutting.test_costs import SURVEY
 
 COSTS = cost_table(("A", "B"), SURVEY)

@@ -40,6 +40,43 @@ def test_the_document_is_the_cheapest_plan(tmp_path: Path) -> None:
     assert document["planner_ms"] > 0
 
 
+def test_other_searches_stand_beside_the_plan(tmp_path: Path) -> None:
+    """Six plans, all of which can run: A, A-A, A-B, B, B-A, B-B cost 10, 12, 20, 14, 8 and 16."""
+    done = called("plan", "--costs", written(tmp_path), "--json")
+    assert one_document(done.stdout)["search"] == {
+        "possible": 6.0,
+        "exhaustive": True,
+        "most_tried": 2_000_000,
+        "optimum": 8.0,
+        "optimum_plan": "B_1, A_2",
+        "random_n": 6,
+        "seed": 0,
+        "random_best": 8.0,
+        "random_plan": "B_1, A_2",
+        "random_median": 13.0,
+        "random_or_baseline": 8.0,
+    }
+
+
+def test_governors_are_compared_where_the_file_has_frequencies(tmp_path: Path) -> None:
+    """Layers take 20 ms at 100 MHz and 10 at 200; always busy, at 200 MHz under either."""
+    table = written(
+        tmp_path, D=["L^100", "L^200"], e=[[20, 10]] * 2, cin=[[0, 0]] * 2, cout=[[0, 0]] * 2, P=[1, 5], unit="ms"
+    )
+    document = one_document(called("plan", "--costs", table, "--objective", "energy", "--json").stdout)
+    assert document["cost"] == 40
+    assert document["baselines"]["L preferred, performance governor"] == 100
+    assert document["baselines"]["L preferred, on-demand governor"] == pytest.approx(100)
+    page = called("plan", "--costs", table).stdout
+    assert "on-demand governor: simulated" in page
+    assert "energy per layer" not in page
+
+
+def test_a_file_without_power_has_no_energy(tmp_path: Path) -> None:
+    page = called("plan", "--costs", written(tmp_path)).stdout
+    assert "energy per layer: n/a, the file has no power (P)" in page
+
+
 def test_watts_change_the_plan_for_energy(tmp_path: Path) -> None:
     """B at 10 W: 10 mJ on A against (3 + 2) x 10 + 3."""
     document = one_document(
@@ -78,6 +115,9 @@ def test_a_table_without_a_plan_is_refused(changed: dict[str, Any], words: str, 
         (("--stream", "--costs", "x"), "--stream has no effect with --costs"),
         (("--record", "x.jsonl", "--costs", "x"), "--record has no effect with --costs"),
         (("mobilenetv2", "--json", "--stream"), "use one of them"),
+        (("--run-random", "5", "--costs", "x"), "--run-random has no effect with --costs"),
+        (("mobilenetv2", "--run-random", "0", "--run"), "whole number of 1 to 10,000"),
+        (("mobilenetv2", "--run-random", "5"), "no effect without --run"),
         (("nothing.onnx",), "model not found: nothing.onnx"),
         (("mobilenetv2", "--devices", "TPU"), "unknown unit"),
         (("mobilenetv2", "--backend", "simulated"), "per-layer costs"),
@@ -105,6 +145,36 @@ def test_a_model_is_measured_planned_and_run_and_its_slices_answer_as_the_whole(
     assert all(each["measured_ms"] > 0 and each["predicted_ms"] > 0 for each in run["slices"])
     assert run["gain_ci"][0] <= run["gain"] <= run["gain_ci"][1]
     assert list(folder.iterdir()) == []
+
+
+def test_random_plans_and_those_of_the_baselines_run_beside_it(tmp_path: Path) -> None:
+    options = ("--devices", "CPU_ONLY@1", "--run", "--run-random", "3", "--runs", "3", "--warmup", "1", "--json")
+    done = hettop("plan", models.residual(tmp_path / "m.onnx"), *options, "--slices", "CPU_ONLY@1_1, CPU_ONLY@1_2")
+    others = one_document(done.stdout)["run"]["others"]
+    assert others["random_n"] in (2, 3), "one may be the plan itself"
+    assert others["n"] <= others["random_n"] + 2, "and one slice is what either baseline chooses"
+    assert others["runs"] == 5
+    assert others["gap"] == pytest.approx(others["plan_ms"] / others["best_ms"] - 1)
+    assert others["estimation_error"] >= 0
+
+
+def test_a_network_of_the_paper_is_planned_by_its_name() -> None:
+    """MnasNet x0.5 of small images; the others of table I are larger."""
+    document = one_document(
+        hettop(
+            "plan", "mnasnet-0.5:64x64", "--units", "cpu@1", "--runs", "2", "--warmup", "1", "--run", "--json"
+        ).stdout
+    )
+    assert len(document["layers"]) == 55
+    assert document["run"]["outputs_equal"] is True
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*("inceptionv4", "mnasnet", "mnasnet-1.3", "mobilenetv2-1.3", "mobilenetv2-1.4"), *("vgg16", "mnasnet-0.5")],
+)
+def test_networks_of_the_paper_are_built_in(name: str) -> None:
+    assert name in {each["name"] for each in one_document(called("models", "--json").stdout)["models"]}
 
 
 def test_the_best_plan_of_a_model_is_never_dearer_than_a_device_alone(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from hettop.studies.plan.findings import BAD, GOOD, PLAIN, Sentence, plan_sentences
-from hettop.studies.plan.result import PlanResult
+from hettop.studies.plan.result import OthersRun, PlanResult
 from tests.studies.planned import NOT_RUN, ONE_DEVICE, PLAN, RUN, TORN
 
 
@@ -81,6 +81,16 @@ def test_a_gain_that_the_medians_contradict_is_not_to_be_relied_on() -> None:
         "contradict each other, so neither is reliable.",
         BAD,
     )
+
+
+def test_other_plans_that_ran_are_reported() -> None:
+    others = OthersRun(n=9, random_n=7, runs=5, plan_ms=14.0, best_ms=12.0, best_of="random", estimation_error=0.25)
+    texts = [each.text for each in changed(others=others, estimation_error=0.03)]
+    assert any(
+        text.startswith("Of 9 other plans (7 random) the fastest took 12.0 ms, the plan 14.0 ms (random plan); ")
+        for text in texts
+    )
+    assert any(text.endswith("slices are off by 3.0% on average.") for text in texts)
 
 
 def test_the_prediction_is_held_against_what_it_took() -> None:

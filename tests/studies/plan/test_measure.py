@@ -10,12 +10,14 @@ import pytest
 
 from hettop.report.document import to_json
 from hettop.studies.plan.findings import begins
-from hettop.studies.plan.measure import Sliced, interval, plan_result, table_result
-from hettop.studies.plan.slicing.planner import Plan, Slice, baselines, plan
+from hettop.studies.plan.measure import Other, Sliced, estimation_error, interval, plan_result, table_result
+from hettop.studies.plan.slicing.baselines import baselines
+from hettop.studies.plan.slicing.planner import Plan, Slice, plan, plan_cost
+from hettop.studies.plan.slicing.search import search
 from tests.processes.waiting import REPOSITORY
 from tests.studies.plan.cutting.test_costs import SURVEY
 from tests.studies.plan.documents import THREE, documents
-from tests.studies.plan.sliced import RAN, SLICED
+from tests.studies.plan.sliced import COSTS, RAN, SLICED
 from tests.studies.plan.slicing.tables import fields, table_of
 from tests.studies.sweep.test_measure import missing_or_changed
 
@@ -89,6 +91,33 @@ def test_a_run_stands_beside_its_prediction() -> None:
         assert [each["measured_ms"] for each in slices] == [4.0, 4.0, 7.2]
         assert [each["error"] for each in slices] == pytest.approx([-0.475, -0.075, -0.5])
     assert told["run"]["error"] == pytest.approx(9.4 / 15.2 - 1)
+
+
+def test_the_estimation_error_is_the_mean_of_what_slices_are_off_by() -> None:
+    """Predicted 2.1, 3.7 and 3.6 ms for 4, 4 and 7.2."""
+    assert document(replace(SLICED, ran=RAN))["run"]["estimation_error"] == pytest.approx(
+        (1.9 / 4 + 0.3 / 4 + 3.6 / 7.2) / 3
+    )
+    assert estimation_error([3.0, 1.0, 5.0], [2.0, 2.0, 0.0]) == pytest.approx(0.5)
+    assert estimation_error([1.0], [0.0]) is None
+
+
+def test_other_plans_that_ran_are_compared_with_the_plan_in_the_same_turns() -> None:
+    """A alone took 20 ms while the plan took 28; B 12 while it took 14, the machine being faster then."""
+    alone = [Other("A preferred", (Slice(0, 2, 0),)), Other("random", (Slice(0, 2, 1),))]
+    predicted = [plan_cost(COSTS.table, each.slices) for each in alone]
+    ran = replace(RAN, others_ms=(20.0, 12.0), others_runs=5, beside_ms=(28.0, 14.0))
+    others = document(replace(SLICED, ran=ran, others=alone))["run"]["others"]
+    assert (others["n"], others["random_n"], others["best_of"], others["best_plan"]) == (2, 1, "A preferred", "A_1")
+    assert others["gap"] == pytest.approx(28 / 20 - 1)
+    assert others["estimation_error"] == pytest.approx((abs(predicted[0] - 20) / 20 + abs(predicted[1] - 12) / 12) / 2)
+
+
+def test_more_plans_than_a_number_holds_are_not_counted() -> None:
+    table = table_of(fields(500, "ABC"))
+    found = table_result(table, plan(table), {}, objective="latency", planner_ms=0.1, search=search(table))
+    assert found.search is not None
+    assert (found.search.possible, found.search.exhaustive, found.search.random_n) == (None, False, 1000)
 
 
 def test_the_prediction_is_reported_for_devices_as_fast_as_they_are_now_too() -> None:

@@ -11,11 +11,14 @@ import pytest
 from hettop.report.page import Block, Columns, Items, Paragraph, Plot, Table
 from hettop.report.terminal.blocks import block_text
 from hettop.studies.plan.cutting.costs import cost_table
-from hettop.studies.plan.measure import Sliced, plan_result, table_result
+from hettop.studies.plan.energy import LayerPower
+from hettop.studies.plan.measure import Other, Sliced, plan_result, table_result
 from hettop.studies.plan.page import blocks
 from hettop.studies.plan.result import PlanResult
+from hettop.studies.plan.slicing.baselines import baselines
 from hettop.studies.plan.slicing.costs import for_objective
-from hettop.studies.plan.slicing.planner import baselines, plan, read_plan
+from hettop.studies.plan.slicing.planner import Slice, plan, read_plan
+from hettop.studies.plan.slicing.search import search
 from tests.report.sessions import widest
 from tests.studies.plan import documents
 from tests.studies.plan.cutting.test_costs import SURVEY
@@ -118,6 +121,19 @@ def test_a_plan_of_a_table_reports_what_its_slices_cost_and_whose_costs_they_are
     assert "costs come from the file, in ms" in text
 
 
+def test_other_searches_are_compared_and_one_that_was_not_made_says_why() -> None:
+    table = table_of(THREE)
+    found = table_result(
+        table, plan(table), baselines(table), objective="latency", planner_ms=0.1, search=search(table)
+    )
+    rows = {row[0]: row[1] for row in tables(found)[1].rows}
+    assert rows["exhaustive search of 18 plans"] == "89.0"
+    assert rows["best random or baseline plan"] == "89.0"
+    more = table_of(fields(20, "BLGN"))
+    text = text_of(table_result(more, plan(more), {}, objective="latency", planner_ms=0.1, search=search(more)))
+    assert "exhaustive search: n/a, 7.6e+13 possible plans; up to 2,000,000 are tried" in text
+
+
 def test_costs_whose_unit_is_taken_for_granted_are_said_to_be() -> None:
     assert "mJ assumed" in text_of(of_table(THREE, "energy", unit_told=False))
     assert "taken to be" not in text_of(of_table(THREE))
@@ -148,7 +164,18 @@ def test_the_page_fits_its_width(width: int) -> None:
         assert widest(block_text(list(blocks(found)), width).splitlines()) <= width
 
 
-@pytest.mark.parametrize("sliced", [SLICED, replace(SLICED, ran=RAN), documents.energy(), documents.estimated()])
+SEARCHED = replace(
+    SLICED,
+    ran=replace(RAN, others_ms=(12.0,), others_runs=5, beside_ms=(14.0,)),
+    search=search(COSTS.table),
+    others=[Other("A preferred", (Slice(0, 2, 0),))],
+    power=LayerPower(((1, 2),) * 3, ((1, 1),) * 3, "rapl"),
+)
+
+
+@pytest.mark.parametrize(
+    "sliced", [SLICED, replace(SLICED, ran=RAN), SEARCHED, documents.energy(), documents.estimated()]
+)
 def test_a_recording_shows_what_the_command_prints(sliced: Sliced) -> None:
     found = plan_result(sliced)
     assert text_of(PlanResult.from_line(json.loads(msgspec.json.encode(found.line())))) == text_of(found)

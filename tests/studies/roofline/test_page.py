@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from hettop.report.page import Items, Paragraph, Plot, Spot, Table
 from hettop.report.terminal.blocks import block_text
-from hettop.studies.layers.result import LayerRow, LayersResult, Roofs
+from hettop.studies.layers.result import CacheUse, LayerRow, LayersResult, Roofs
 from hettop.studies.roofline.page import blocks
 from tests.studies.inside import EMPTY, ESTIMATED, FULL, LAYERS, ROOFLINE
 from tests.studies.layers.measured import CONV, DEPTHWISE, ROOFS, measured
@@ -133,3 +133,38 @@ def test_the_legend_shows_what_is_drawn() -> None:
     at_roofs = [replace(CONV, ms=2.0, share=share) for share in (0.5, 0.02, 0.001)]
     lines = block_text(list(blocks(measured(*at_roofs))), 80).splitlines()
     assert "● 5% or more  • 1% or more  · less" in lines
+
+
+def test_the_empirical_intensity_is_a_sentence_and_a_point_beside_the_theoretical_one() -> None:
+    """12 million MACs in 1 ms; 300 kB missed of 3 MB: 40 MACs per byte where the layers' bytes say 10."""
+    cache = CacheUse.of_counts(50_000, 5_000, 60, 12_000_000)
+    found = replace(ROOFLINE, cache=cache)
+    text = block_text(list(blocks(found)), 300)
+    assert (
+        "By the processor's counters the last-level cache had 90% of its accesses; a call read 300 kB: "
+        "empirical intensity 40.0 MACs per byte."
+    ) in text
+    (spot,) = next(each for each in plot(found).series if each.name == "whole model, empirical").spots
+    assert (spot.x, spot.y) == (40, 24)
+    assert all(each.name != "whole model, empirical" for each in plot(ROOFLINE).series)
+
+
+def test_without_counters_the_reason_is_a_note() -> None:
+    notes = next(block for block in blocks(replace(ROOFLINE, cache_why="none")) if isinstance(block, Items)).texts
+    assert "cache hits and empirical intensity: n/a: none" in notes
+
+
+def test_intensity_is_unknown_where_nothing_missed_or_macs_are() -> None:
+    assert CacheUse.of_counts(0, 0, 64, 5) == CacheUse(references=0, misses=0, nbytes=0)
+    assert CacheUse.of_counts(10, 5, 64, None).oi is None
+
+
+def test_of_a_quantized_model_it_is_said_what_the_roof_is_of() -> None:
+    def noted(*by_op: str) -> bool:
+        found = replace(ROOFLINE, by_op=dict.fromkeys(by_op, 0.1))
+        notes = next(block for block in blocks(found) if isinstance(block, Items)).texts
+        return any("the compute roof is that of float32" in note for note in notes)
+
+    assert noted("Conv", "QuantizeLinear")
+    assert noted("QLinearConcat")
+    assert not noted("Conv", "Gemm")

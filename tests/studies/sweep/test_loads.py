@@ -53,6 +53,37 @@ def test_every_unit_gets_its_samples_under_every_load_and_rests_between(tmp_path
     assert_told_last_and_as_measured(sweep, file)
 
 
+def test_alone_each_unit_has_a_step_of_its_own_with_its_cpu_use(tmp_path: Path) -> None:
+    """A clock of the CPU that is busy for 3 s of each 4: 75%."""
+    setup = prepare(ModelOptions(backend="simulated"), ("CPU_AND_NE", "ALL"), 2)
+    options = SweepOptions(loads=(parse_load("none"), parse_load("cpu:4")), runs=20, alone=True)
+    calls = iter((3.0 * n, 4.0 * n) for n in range(10**6))
+    measure = MeasureOptions(warmup=0, interleave=True)
+    sweep = Sweep(setup, measure, options, raw_limit=RAW_LIMIT, cpu_seconds=lambda: next(calls))
+    orders: list[tuple[str, ...]] = []
+
+    def finished() -> bool:
+        sweep.pump()
+        control = sweep.session.control
+        units = () if control is None or control.paused else tuple(control.units)
+        if units and (not orders or orders[-1] != units):
+            orders.append(units)
+        return sweep.finished
+
+    wait_for(finished, "the sweep is finished")
+    sweep.close("done")
+    assert orders == [("CPU_AND_NE",), ("ALL",), ("CPU_AND_NE",), ("ALL",)]
+    usage = sweep.result().usage
+    assert [(each.units, each.load) for each in usage] == [
+        (["CPU_AND_NE"], "none"),
+        (["ALL"], "none"),
+        (["CPU_AND_NE"], "cpu:4"),
+        (["ALL"], "cpu:4"),
+    ]
+    assert {each.cpu_share for each in usage} <= {0.75, None}, "None where a step ends at its first samples"
+    assert {each.missed_share for each in usage} == {None}, "a simulated machine has no canary"
+
+
 def test_broken_off_it_reports_what_there_is_as_ended(tmp_path: Path) -> None:
     setup = prepare(ModelOptions(backend="simulated"), ("ALL",), 2)
     file = tmp_path / "sweep.jsonl"

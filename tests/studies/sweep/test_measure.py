@@ -19,10 +19,13 @@ from hettop.session.statistics import Reason, Statistics
 from hettop.studies.registry import read_document
 from hettop.studies.result import named
 from hettop.studies.sweep.curves import PointResult
-from hettop.studies.sweep.measure import loads_result, points_result
+from hettop.studies.sweep.measure import loads_result, points_result, usage_of
 from hettop.studies.sweep.page import blocks
-from hettop.studies.sweep.result import MOST_CURVES, MOST_POINTS, SweepPoint, SweepResult
+from hettop.studies.sweep.result import MOST_CURVES, MOST_POINTS, SweepPoint, SweepResult, Usage
 from tests.processes.waiting import REPOSITORY
+from tests.session.test_canary import control, report, running
+from tests.session.test_canary import session_of as canary_session
+from tests.streams import MS, S, window
 from tests.studies.sweep.measured import BUDGET, measured_points
 from tests.studies.sweep.test_curves_of_points import BATCHES, failed, point
 
@@ -186,3 +189,11 @@ def test_units_under_loads_have_a_point_for_each_of_the_thermal_state_with_most_
 def test_what_is_no_such_document_is_refused(document: dict[str, Any]) -> None:
     with pytest.raises(HettopError, match="sweep returned an invalid result"):
         read_document("sweep", document)
+
+
+def test_frames_are_those_that_the_canary_counted_while_the_unit_ran() -> None:
+    """Three of sixty missed, in the only full second of unit A."""
+    session = canary_session(control(0, "A"), running("A", 0), window([MS] * 70, unit="A", t0=S), report(2 * S, 3))
+    usage = usage_of(session, ["A"], "none", 0.5)
+    assert (usage.frames_due, usage.frames_missed, usage.missed_share) == (60, 3, 0.05)
+    assert usage_of(session, ["A"], "cpu:1", 0.5) == Usage(units=["A"], load="cpu:1", cpu_share=0.5)

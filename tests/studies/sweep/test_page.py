@@ -63,7 +63,19 @@ def test_units_share_the_figures_and_sizes_have_one_of_time() -> None:
 
 def test_loads_are_a_table_with_the_change_and_notes() -> None:
     told = blocks(LOADS)
-    (table,) = tables(told)
+    ratios, usage, table = tables(told)
+    assert ratios.rows == [
+        ("ALL", "memory:1", "2.40", "2.20 to 2.60", "2.50", "2.10 to 2.90", "100"),
+        ("CPU_ONLY", "cpu:1", "1.25", "n/a", "n/a", "n/a", "30"),
+    ]
+    assert usage.rows == [
+        ("ALL", "none", "25%", "6", "600", "1.0%"),
+        ("ALL", "memory:1", "75%", "540", "600", "90%"),
+        ("CPU_ONLY", "none", "50%", "n/a", "n/a", "n/a"),
+    ]
+    (plot,) = plots(told)
+    assert [(spot.x, spot.y, spot.label) for spot in plot.series[0].spots] == [(25, 1, "none"), (75, 90, "memory:1")]
+    assert any("P90 needs 64 calls, an interval 25 independent ones" in getattr(each, "text", "") for each in told)
     assert [row[5] for row in table.rows] == ["", "+5.0%", "+150%", "", "+25%", ""]
     assert table.rows[-1][-1] == "gone"
     assert told[-1] == Items(["load gpu:1: no GPU"])

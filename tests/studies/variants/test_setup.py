@@ -14,11 +14,12 @@ from hettop.measurement.options import ModelOptions
 from hettop.measurement.rounds import Candidate, Trial
 from hettop.models.cache import ModelCache
 from hettop.models.precision import VariantJob
+from hettop.models.resolve import ResolvedModel
 from hettop.sources.engine.backend import Clock
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.frames import OutputsFrame
 from hettop.sources.engine.published import thin
-from hettop.studies.variants.setup import Variant, compared, copy_to, make_variants, write_in_child
+from hettop.studies.variants.setup import Variant, compared, copy_to, file_stem, make_variants, write_in_child
 from tests.sources.engine.backends.onnx_files import FLOAT16, relu, save
 
 
@@ -184,3 +185,9 @@ def test_the_writing_process_writes_and_says_why_not(tmp_path: Path) -> None:
         write_in_child(VariantJob(source=file, target=str(tmp_path / "x.onnx"), precision="fp32"))
     with pytest.raises(HettopError, match="the writing process"):
         write_in_child(job, argv=("false",))
+
+
+def test_files_of_networks_are_called_after_the_whole_name() -> None:
+    squeezenet = ResolvedModel(name="squeezenet1.1:224x224:b1", path=None, sha256="")
+    assert file_stem(squeezenet) == "squeezenet1.1-224x224-b1"
+    assert file_stem(ResolvedModel(name="net.v2.onnx", path=Path("net.v2.onnx"), sha256="")) == "net.v2"

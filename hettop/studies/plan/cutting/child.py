@@ -15,11 +15,12 @@ from hettop.studies.plan.cutting.messages import (
     CuttingJob,
     MeasuringProgress,
     Piece,
+    RepeatJob,
     RunJob,
     Subject,
     SurveyJob,
 )
-from hettop.studies.plan.cutting.result import Compared, Ran, Survey
+from hettop.studies.plan.cutting.result import Blocks, Compared, Ran, Survey
 
 WORKER = module_command("hettop.studies.plan.cutting.worker")
 
@@ -44,10 +45,25 @@ def run_in_child(
     pieces: Sequence[Piece],
     on_progress: OnProgress = ignore_progress,
     *,
+    others: Sequence[Sequence[Piece]] = (),
     argv: Sequence[str] = WORKER,
 ) -> Ran:
-    """How the plan ran. Raises HettopError: as the measuring does, and as `call`."""
-    return _call(RunJob(subject=subject, pieces=tuple(pieces)), Ran, on_progress, argv)
+    """How the plan ran, and other plans after it. Raises HettopError: as the measuring does, and as `call`."""
+    return _call(
+        RunJob(subject=subject, pieces=tuple(pieces), others=tuple(map(tuple, others))), Ran, on_progress, argv
+    )
+
+
+def repeat_in_child(
+    subject: Subject,
+    pieces: Sequence[Piece],
+    block_ns: int,
+    on_progress: OnProgress = ignore_progress,
+    *,
+    argv: Sequence[str] = WORKER,
+) -> Blocks:
+    """When each piece ran, again and again. Raises HettopError: as the measuring does, and as `call`."""
+    return _call(RepeatJob(subject=subject, pieces=tuple(pieces), block_ns=block_ns), Blocks, on_progress, argv)
 
 
 def compare_in_child(

@@ -44,10 +44,19 @@ class SurveyJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="s
 
 
 class RunJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="run"):
-    """Run the slices one after another, in turns with the whole model on each device."""
+    """Run the slices one after another, in turns with the whole model on each device; then other plans."""
 
     subject: Subject
     pieces: tuple[Piece, ...]
+    others: tuple[tuple[Piece, ...], ...] = ()
+
+
+class RepeatJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="repeat"):
+    """Run each piece again and again for `block_ns`, one after another."""
+
+    subject: Subject
+    pieces: tuple[Piece, ...]
+    block_ns: int
 
 
 class CompareJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="compare"):
@@ -58,7 +67,7 @@ class CompareJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="k", tag="
     duration_ns: int
 
 
-CuttingJob = SurveyJob | RunJob | CompareJob
+CuttingJob = SurveyJob | RunJob | RepeatJob | CompareJob
 
 
 class MeasuringProgress(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -77,9 +86,9 @@ def nobody(_text: str, _share: float) -> None:
     """Where nobody listens."""
 
 
-OPENING, PROFILING, TIMING, CUTTING = 0.4, 1.0, 0.5, 0.6
-"""How long parts take in proportion, the last three for each device. Of MobileNetV2; other models differ,
-which only the display of progress notices."""
+OPENING, PROFILING, TIMING, CUTTING, OTHER, REPEATING = 0.4, 1.0, 0.5, 0.6, 0.1, 2.0
+"""How long parts take in proportion: PROFILING, TIMING and CUTTING for each device, OTHER for each further plan,
+REPEATING for each layer. Of MobileNetV2; other models differ, which only the display of progress notices."""
 
 
 def survey_weight(devices: int) -> float:
@@ -87,9 +96,9 @@ def survey_weight(devices: int) -> float:
     return OPENING + devices * (PROFILING + TIMING + CUTTING)
 
 
-def run_weight(devices: int) -> float:
-    """Of running a plan in turns with so many devices."""
-    return OPENING + TIMING * (1 + devices)
+def run_weight(devices: int, others: int = 0) -> float:
+    """Of running a plan in turns with so many devices, and then with other plans."""
+    return OPENING + TIMING * (1 + devices) + OTHER * others
 
 
 class CuttingProgress:

@@ -60,6 +60,7 @@ class Ran:
     are no numbers or differ in shape. equal: whether that is within `tolerance`, what rounding explains.
     Where devices compute differently, the whole model on `reference` is what outputs are compared with; cut_difference:
     of all slices run there, within `cut_tolerance` if the cutting is right; apart: of the whole model on each device.
+    others_ms: of other plans, each in `others_runs` turns with the plan; beside_ms: of the plan in each of these turns.
     """
 
     slice_ms: tuple[float, ...]
@@ -74,6 +75,25 @@ class Ran:
     cut_difference: float | None = None
     cut_tolerance: float | None = None
     apart: tuple[float | None, ...] = ()
+    others_ms: tuple[float, ...] = ()
+    others_runs: int = 0
+    beside_ms: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A layer ran so many times, one after another, between these times of the machine's monotonic clock."""
+
+    begin_ns: int
+    end_ns: int
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Of each piece that was asked for, in their order."""
+
+    blocks: tuple[Block, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,12 @@ For the measuring process; reports how long each took, and whether both answer t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import msgspec
@@ -21,6 +23,7 @@ from hettop.studies.layers.profile import mean_of_the_middle
 from hettop.studies.plan.cutting.graph import Part, ends
 from hettop.studies.plan.cutting.messages import (
     OPENING,
+    OTHER,
     TIMING,
     CuttingProgress,
     Piece,
@@ -47,6 +50,9 @@ reference as the whole model on that device is."""
 
 HALF = ("float16", "bfloat16")
 
+OTHER_WARMUP, OTHER_RUNS = 2, 5
+"""Turns of each other plan: there are up to a thousand."""
+
 Run = Callable[[list[str], Mapping[str, Any]], list[Any]]
 
 
@@ -58,10 +64,17 @@ class _Loaded:
 
 
 def run_plan(
-    subject: Subject, pieces: Sequence[Piece], folder: Path, cache: ModelCache, clock: Clock, *, tell: Tell = nobody
+    subject: Subject,
+    pieces: Sequence[Piece],
+    folder: Path,
+    cache: ModelCache,
+    clock: Clock,
+    *,
+    others: Sequence[Sequence[Piece]] = (),
+    tell: Tell = nobody,
 ) -> Ran:
     """Raises HettopError: as `open_subject` does, and `load`."""
-    progress = CuttingProgress(run_weight(len(subject.devices)), tell)
+    progress = CuttingProgress(run_weight(len(subject.devices), len(others)), tell)
     progress.begin("cutting the model into the plan's slices", OPENING)
     opened = open_subject(subject, folder, cache, clock)
     slices = [_slice(opened, piece, folder) for piece in pieces]
@@ -85,6 +98,7 @@ def run_plan(
     slice_times, plan_times, whole_times = _in_turns(slices, wholes, opened, subject, clock=clock, progress=progress)
     whole = [mean_of_the_middle(times) / NS_PER_MS for times in zip(*whole_times, strict=True)]
     best = int(np.argmin(whole))
+    beside = list(_others(others, slices, opened, folder, clock, progress=progress))
     return Ran(
         slice_ms=tuple(mean_of_the_middle(times) / NS_PER_MS for times in zip(*slice_times, strict=True)),
         plan_ms=mean_of_the_middle(plan_times) / NS_PER_MS,
@@ -94,6 +108,9 @@ def run_plan(
         equal=same and difference is not None and difference <= tolerance,
         tolerance=tolerance,
         runs=subject.runs,
+        others_ms=tuple(other for other, _ in beside),
+        others_runs=OTHER_RUNS if beside else 0,
+        beside_ms=tuple(plan for _, plan in beside),
         reference=mixed.reference,
         cut_difference=mixed.cut_difference,
         cut_tolerance=mixed.cut_tolerance,
@@ -126,6 +143,28 @@ def _plans_answer(slices: Sequence[_Loaded], opened: Opened, clock: Clock) -> li
     """Outputs of the slices, run one after another."""
     values = _chain(slices, opened, clock)[0]
     return [values[name] for name in opened.model.flow.outputs]
+
+
+def _others(
+    others: Sequence[Sequence[Piece]],
+    slices: Sequence[_Loaded],
+    opened: Opened,
+    folder: Path,
+    clock: Clock,
+    *,
+    progress: CuttingProgress,
+) -> Iterator[tuple[float, float]]:
+    """The ms of each other plan, and of the plan in turns with it. Their files and sessions go as the next begins."""
+    for number, pieces in enumerate(others, start=1):
+        progress.begin(f"running other plans: {number} of {len(others)}", OTHER)
+        with TemporaryDirectory(dir=folder) as scratch:
+            plans = [[_slice(opened, piece, Path(scratch)) for piece in pieces], slices]
+            turns = [
+                both_ways(turn, [partial(_plan, each, opened, clock) for each in plans])
+                for turn in range(OTHER_WARMUP + OTHER_RUNS)
+            ]
+        other, plan = zip(*((one[0], two[0]) for one, two in turns[OTHER_WARMUP:]), strict=True)
+        yield median(other) / NS_PER_MS, median(plan) / NS_PER_MS
 
 
 def compare(expected: Sequence[Any], found: Sequence[Any]) -> tuple[float | None, bool]:

@@ -169,7 +169,7 @@ def _alone_ms(
     found = []
     for number, part in enumerate(parts):
         progress.within(number / len(parts))
-        call = _call(opened, device, part, folder)
+        call = call_of(opened, device, part, folder)
         taken = [_ns(call, clock) for _ in range(TRIED_WARMUP + TRIED_RUNS)][TRIED_WARMUP:]
         found.append(max(mean_of_the_middle(taken), 1) / NS_PER_MS)
     return found
@@ -249,7 +249,7 @@ def _whole_ms(opened: Opened, subject: Subject, folder: Path, clock: Clock, prog
     """Of a call of the whole model on each device, in turns: profiles are taken one after another, and a machine is
     not as fast at one time as at another."""
     everything = Part(0, len(opened.model.flow.steps) - 1)
-    calls = [_call(opened, device, everything, folder) for device in subject.devices]
+    calls = [call_of(opened, device, everything, folder) for device in subject.devices]
     times: list[list[int]] = [[] for _ in calls]
     for turn in range(subject.warmup + subject.runs):
         progress.within(turn / (subject.warmup + subject.runs))
@@ -362,7 +362,7 @@ def _tried(parts: Sequence[Part], flow: Flow, values: Values) -> Iterator[tuple[
 def _cut_ms(opened: Opened, device: str, around: tuple[Part, Part], folder: Path, clock: Clock) -> float:
     """What it costs to run the two layers around a cut in sessions of their own, beyond one session of both."""
     before, after = around
-    calls = [_call(opened, device, part, folder) for part in (before, after, Part(before.first, after.last))]
+    calls = [call_of(opened, device, part, folder) for part in (before, after, Part(before.first, after.last))]
     costs = []
     for turn in range(TRIED_WARMUP + TRIED_RUNS):
         first, second, both = (_ns(call, clock) for call in calls)
@@ -371,7 +371,8 @@ def _cut_ms(opened: Opened, device: str, around: tuple[Part, Part], folder: Path
     return mean_of_the_middle(costs) / NS_PER_MS
 
 
-def _call(opened: Opened, device: str, part: Part, folder: Path) -> Callable[[], object]:
+def call_of(opened: Opened, device: str, part: Part, folder: Path) -> Callable[[], object]:
+    """Runs this part of the model alone on the device."""
     taken, given = ends(opened.model.flow, part)
     file = write(opened.model.extract(part, opened.types), folder / f"part-{part.first}-{part.last}.onnx")
     run = session(file, device).run

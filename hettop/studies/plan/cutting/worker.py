@@ -8,8 +8,8 @@ from __future__ import annotations
 from hettop.models.cache import default_cache
 from hettop.processes.serve import Caller, serve
 from hettop.sources.engine.backend import Clock, RealClock
-from hettop.studies.plan.cutting.messages import CompareJob, CuttingJob, MeasuringProgress, SurveyJob
-from hettop.studies.plan.cutting.result import Compared, Ran, Survey
+from hettop.studies.plan.cutting.messages import CompareJob, CuttingJob, MeasuringProgress, RepeatJob, SurveyJob
+from hettop.studies.plan.cutting.result import Blocks, Compared, Ran, Survey
 
 TELL_EVERY_NS = 200_000_000
 KNOWN_EVERY_NS = 1_000_000_000
@@ -36,7 +36,7 @@ class ProgressSender:
             self._caller.send(MeasuringProgress(doing=text, share=share, compared=compared))
 
 
-def measured(job: CuttingJob, caller: Caller) -> Survey | Ran | Compared:
+def measured(job: CuttingJob, caller: Caller) -> Survey | Ran | Compared | Blocks:
     progress, cache, clock = ProgressSender(caller, RealClock()), default_cache(), RealClock()
     if isinstance(job, SurveyJob):
         from hettop.studies.plan.cutting.survey import survey
@@ -46,9 +46,13 @@ def measured(job: CuttingJob, caller: Caller) -> Survey | Ran | Compared:
         from hettop.studies.granularities.ways import compare
 
         return compare(job, caller.scratch, cache, clock, progress)
+    if isinstance(job, RepeatJob):
+        from hettop.studies.plan.cutting.repeating import repeat
+
+        return repeat(job, caller.scratch, cache, clock, tell=progress)
     from hettop.studies.plan.cutting.running import run_plan
 
-    return run_plan(job.subject, job.pieces, caller.scratch, cache, clock, tell=progress)
+    return run_plan(job.subject, job.pieces, caller.scratch, cache, clock, others=job.others, tell=progress)
 
 
 if __name__ == "__main__":

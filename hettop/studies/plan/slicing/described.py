@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from hettop.errors import HettopError
-from hettop.studies.plan.slicing.costs import LARGEST, LONGEST_NAME, MOST_DEVICES, CostTable
+from hettop.studies.plan.slicing.cost_file import LARGEST, LONGEST_NAME, MOST_DEVICES
+from hettop.studies.plan.slicing.costs import CostTable
 from hettop.studies.plan.slicing.estimators import Level, dynamic_power, fit_time
 from hettop.text import clean
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import hypothesis.strategies as st
 
-from hettop.studies.plan.slicing.costs import CostTable, read_costs
+from hettop.studies.plan.slicing.cost_file import read_costs
+from hettop.studies.plan.slicing.costs import CostTable
 
 Fields = dict[str, Any]
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 
 from hettop.errors import HettopError
-from hettop.studies.plan.slicing.costs import CostTable, for_objective, load_costs, read_costs, written_costs
+from hettop.studies.plan.slicing.cost_file import load_costs, read_costs, written_costs
+from hettop.studies.plan.slicing.costs import CostTable, for_objective
 from tests.studies.plan.slicing.tables import Fields, fields, random_fields, table_of
 
 

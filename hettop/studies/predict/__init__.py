@@ -1,0 +1,1 @@
+"""Latency predictors fitted without load, tested on other networks and under load."""
