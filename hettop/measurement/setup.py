@@ -45,6 +45,7 @@ from hettop.sources.engine.coreml.availability import NEEDS_MACOS
 from hettop.sources.engine.job import INPUT_SETS, AnswerJob
 from hettop.sources.engine.names import BACKENDS, CORE_AI, SERVER
 from hettop.sources.engine.providers.known import provider_of
+from hettop.sources.engine.providers.probe import LEFT_OUT, VARIABLE, allowed_providers
 from hettop.sources.host import describe_host
 from hettop.sources.load.parts import parse_load
 from hettop.text import clean, nearest
@@ -314,8 +315,10 @@ def _checked(unit: str, available: tuple[str, ...], known: Mapping[str, str | No
     if name not in known:
         provider = provider_of(name)
         if provider is not None and f"{provider.prefix}:{provider.devices[0]}" not in known:
-            message = f"this unit cannot run here: {unit}: {provider.name} is not installed"
-            raise HettopError("unsupported-unit", message, provider.install)
+            state, fix = f"{provider.name} is not installed", provider.install
+            if provider.prefix not in allowed_providers():
+                state, fix = LEFT_OUT, f"unset {VARIABLE}, or add {provider.prefix} to it"
+            raise HettopError("unsupported-unit", f"this unit cannot run here: {unit}: {state}", fix)
         raise HettopError(
             "usage", f"unknown unit: {clean(unit)!r}", " ".join(filter(None, (_nearest_unit(unit, known), hint)))
         )
