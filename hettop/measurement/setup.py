@@ -194,7 +194,18 @@ def answer_job(options: ModelOptions) -> AnswerJob | None:
             flag = {"served": "model", "remote": "allow-remote"}.get(name, name)
             hint = "write the URL of one, such as http://localhost:8080/v1"
             raise HettopError("usage", f"--{flag} is for servers", hint)
-    return AnswerJob(**given)
+    job = AnswerJob(**given)
+    if options.model == tinydecoder.NAME:
+        _check_positions(job)
+    return job
+
+
+def _check_positions(job: AnswerJob) -> None:
+    """The last token of an answer is not read again: it takes no position."""
+    most, asked = tinydecoder.Architecture().longest, job.prompt_tokens + job.max_tokens - 1
+    if asked > most:
+        message = f"{tinydecoder.NAME} takes at most {most:,} positions: prompt + answer take {asked:,}"
+        raise HettopError("usage", message, "lower --prompt-tokens or --max-tokens")
 
 
 OPEN_LOOP_STREAMS = 64
