@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from hettop.sources.engine.backends import create
 from hettop.sources.engine.coreml.framework import NEEDS
 from hettop.sources.engine.names import BACKENDS, CORE_ML
 from hettop.sources.engine.providers.known import PROVIDERS, Hardware, Provider, why_it_fits
-from hettop.sources.engine.providers.probe import Found
+from hettop.sources.engine.providers.probe import LEFT_OUT, Found
 from hettop.sources.load.parts import KINDS_OF_LOAD
 from hettop.sources.load.source import why_no_model
 from hettop.sources.power.choice import make_source
@@ -77,10 +77,14 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Providers:
-    """The execution providers of ONNX Runtime that are installed, and the hardware that others would fit."""
+    """The execution providers of ONNX Runtime that are installed, and the hardware that others would fit.
+
+    allowed: the prefixes of those that were looked for; None: all.
+    """
 
     found: Sequence[Found] = ()
     hardware: Hardware | None = None
+    allowed: Set[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +191,9 @@ def _providers(providers: Providers) -> list[Finding]:
         if found is not None:
             lines += _provider(provider, found)
         elif providers.hardware is not None and (why := why_it_fits(provider, providers.hardware)):
-            lines.append(
-                Finding(provider.name, None, f"not installed; it is for {why}, which is here", provider.install)
-            )
+            left_out = providers.allowed is not None and provider.prefix not in providers.allowed
+            state, fix = (LEFT_OUT, "") if left_out else ("not installed", provider.install)
+            lines.append(Finding(provider.name, None, f"{state}; it is for {why}, which is here", fix))
     return lines or [Finding("none", None, "not installed, and none is for the hardware found here")]
 
 

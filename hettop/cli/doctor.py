@@ -36,7 +36,7 @@ from hettop.report.doctor import WIDTH, doctor_document, doctor_page
 from hettop.report.document import head, to_json
 from hettop.session.session import Session
 from hettop.sources.engine.providers.known import this_hardware
-from hettop.sources.engine.providers.probe import find_providers
+from hettop.sources.engine.providers.probe import allowed_providers, find_providers
 from hettop.sources.host import describe_host
 from hettop.sources.power.powermetrics import sudoers_rules
 from hettop.sources.power.source import this_machine
@@ -76,7 +76,7 @@ def _check(*, as_json: bool, anonymize: bool) -> int:
         folders=own_folders(),
         ask=lambda: ask_devices(os.environ),
         rails=my_validated_rails(),
-        providers=Providers(find_providers(anew=True), this_hardware()),
+        providers=Providers(find_providers(anew=True), this_hardware(), allowed_providers()),
     )
     groups = anonymous_data(dict(found.groups), names_here()) if anonymize else found.groups
     if as_json:

@@ -45,6 +45,7 @@ from hettop.sources.engine.coreml.availability import NEEDS_MACOS
 from hettop.sources.engine.job import INPUT_SETS, AnswerJob
 from hettop.sources.engine.names import BACKENDS, CORE_AI, SERVER
 from hettop.sources.engine.providers.known import provider_of
+from hettop.sources.engine.providers.probe import LEFT_OUT, VARIABLE, allowed_providers
 from hettop.sources.host import describe_host
 from hettop.sources.load.parts import parse_load
 from hettop.text import clean, nearest
@@ -193,7 +194,18 @@ def answer_job(options: ModelOptions) -> AnswerJob | None:
             flag = {"served": "model", "remote": "allow-remote"}.get(name, name)
             hint = "write the URL of one, such as http://localhost:8080/v1"
             raise HettopError("usage", f"--{flag} is for servers", hint)
-    return AnswerJob(**given)
+    job = AnswerJob(**given)
+    if options.model == tinydecoder.NAME:
+        _check_positions(job)
+    return job
+
+
+def _check_positions(job: AnswerJob) -> None:
+    """The last token of an answer is not read again: it takes no position."""
+    most, asked = tinydecoder.Architecture().longest, job.prompt_tokens + job.max_tokens - 1
+    if asked > most:
+        message = f"{tinydecoder.NAME} takes at most {most:,} positions: prompt + answer take {asked:,}"
+        raise HettopError("usage", message, "lower --prompt-tokens or --max-tokens")
 
 
 OPEN_LOOP_STREAMS = 64
@@ -314,8 +326,10 @@ def _checked(unit: str, available: tuple[str, ...], known: Mapping[str, str | No
     if name not in known:
         provider = provider_of(name)
         if provider is not None and f"{provider.prefix}:{provider.devices[0]}" not in known:
-            message = f"this unit cannot run here: {unit}: {provider.name} is not installed"
-            raise HettopError("unsupported-unit", message, provider.install)
+            state, fix = f"{provider.name} is not installed", provider.install
+            if provider.prefix not in allowed_providers():
+                state, fix = LEFT_OUT, f"unset {VARIABLE}, or add {provider.prefix} to it"
+            raise HettopError("unsupported-unit", f"this unit cannot run here: {unit}: {state}", fix)
         raise HettopError(
             "usage", f"unknown unit: {clean(unit)!r}", " ".join(filter(None, (_nearest_unit(unit, known), hint)))
         )

@@ -91,6 +91,13 @@ def test_providers_are_listed_with_devices_versions_and_what_fits_the_hardware(t
     }
 
 
+def test_a_provider_that_was_left_out_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    listed = by_name(looked(tmp_path, providers=Providers((), INTEL, {"OV"})), "execution providers")
+    assert listed["OpenVINO"].words.startswith("not installed; it is for ")
+    words = "left out by HETTOP_PROVIDERS; it is for a GPU, which is here"
+    assert listed["WebGPU"] == Finding("WebGPU", None, words, "")
+
+
 def test_a_provider_that_failed_is_broken_and_one_without_a_device_is_absent(tmp_path: Path) -> None:
     found = (
         Found(prefix="OV", version="1.8.1", error="the probe of OpenVINO crashed", hint="install it again"),

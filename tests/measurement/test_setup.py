@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from hettop.errors import HettopError
-from hettop.measurement.options import ModelOptions
-from hettop.measurement.setup import prepare, usual_backend
+from hettop.measurement.options import AnswerOptions, ModelOptions
+from hettop.measurement.setup import answer_job, prepare, usual_backend
 from hettop.sources.engine.backend import Backend, Clock
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.backends.coreml import CoreMLBackend
@@ -309,6 +309,12 @@ def with_openvino(name: str, clock: Clock) -> Backend:
     return elsewhere(name, clock)
 
 
+def without_providers(name: str, clock: Clock) -> Backend:
+    if name == "onnxruntime":
+        return OnnxRuntimeBackend(clock, host=LINUX, find_providers=lambda: ())
+    return elsewhere(name, clock)
+
+
 def test_all_units_include_those_of_providers(tmp_path: Path) -> None:
     options = ModelOptions(model=relu(tmp_path / "m.onnx"))
     setup = prepare(options, ("all",), 2, with_openvino)
@@ -317,12 +323,37 @@ def test_all_units_include_those_of_providers(tmp_path: Path) -> None:
     assert prepare(options, None, 2, with_openvino).units == ("CPU_ONLY",)
 
 
-def test_a_unit_of_a_provider_that_is_not_installed_names_its_extra(tmp_path: Path) -> None:
+def test_a_unit_of_a_provider_that_is_not_installed_names_its_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HETTOP_PROVIDERS")
     with pytest.raises(HettopError) as caught:
-        prepare(ModelOptions(model=relu(tmp_path / "m.onnx")), ("OV:CPU",), 2, elsewhere)
+        prepare(ModelOptions(model=relu(tmp_path / "m.onnx")), ("OV:CPU",), 2, without_providers)
     assert caught.value.kind == "unsupported-unit"
     assert caught.value.message == "this unit cannot run here: OV:CPU: OpenVINO is not installed"
     assert caught.value.hint == "pip install 'hettop[openvino]'"
+
+
+def test_a_unit_that_the_user_left_out_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HETTOP_PROVIDERS", "CUDA")
+    with pytest.raises(HettopError) as caught:
+        prepare(ModelOptions(model=relu(tmp_path / "m.onnx")), ("OV:CPU",), 2, elsewhere)
+    assert caught.value.message == "this unit cannot run here: OV:CPU: left out by HETTOP_PROVIDERS"
+    assert caught.value.hint == "unset HETTOP_PROVIDERS, or add OV to it"
+
+
+@pytest.mark.parametrize(("prompt", "answer"), [(100_000, 64), (2048, 2), (2, 2048)])
+def test_more_positions_than_tinydecoder_has_are_refused(prompt: int, answer: int) -> None:
+    options = ModelOptions(model="tinydecoder", answers=AnswerOptions(prompt_tokens=prompt, max_tokens=answer))
+    with pytest.raises(HettopError, match=r"at most 2,048 positions: prompt \+ answer take") as caught:
+        answer_job(options)
+    assert caught.value.kind == "usage"
+
+
+def test_all_positions_of_tinydecoder_can_be_used() -> None:
+    job = answer_job(ModelOptions(model="tinydecoder", answers=AnswerOptions(prompt_tokens=2048, max_tokens=1)))
+    assert job is not None
+    assert job.prompt_tokens == 2048
 
 
 def test_a_units_provider_decides_the_backend_on_a_mac() -> None:

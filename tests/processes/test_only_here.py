@@ -9,6 +9,9 @@ from pathlib import Path
 import hettop
 
 PACKAGE = Path(hettop.__file__).parent
+HARMLESS = {"Future"}
+"""Of the modules below: the result of a coroutine that another thread runs, which starts nothing."""
+
 MODULES = {"subprocess", "multiprocessing", "pty", "concurrent.futures"}
 CALLS = {"fork", "forkpty", "posix_spawn", "posix_spawnp", "system", "popen", "create_subprocess_exec"}
 ALLOWED = {
@@ -23,8 +26,8 @@ def starters(source: str) -> Iterator[str]:
         match node:
             case ast.Import(names=names):
                 yield from (alias.name for alias in names if alias.name in MODULES)
-            case ast.ImportFrom(module=str(module)) if module in MODULES:
-                yield module
+            case ast.ImportFrom(module=str(module), names=names) if module in MODULES:
+                yield from (f"{module}.{alias.name}" for alias in names if alias.name not in HARMLESS)
             case ast.Attribute(attr=name) if name in CALLS or name.startswith(("exec", "spawn")):
                 if isinstance(node.value, ast.Name) and node.value.id in ("os", "asyncio"):
                     yield name
@@ -37,3 +40,11 @@ def test_only_one_module_starts_children_and_the_other_has_its_reason() -> None:
         if (names := list(starters(path.read_text(encoding="utf-8"))))
     }
     assert set(found) == set(ALLOWED), found
+
+
+def test_what_starts_children_is_told_from_what_only_has_its_module() -> None:
+    assert not list(starters("from concurrent.futures import Future"))
+    assert list(starters("from concurrent.futures import Future, ProcessPoolExecutor")) == [
+        "concurrent.futures.ProcessPoolExecutor"
+    ]
+    assert list(starters("import subprocess\nimport os\nos.execv('a', [])")) == ["subprocess", "execv"]

@@ -138,6 +138,10 @@ class AnswerUnderWay:
         )
 
 
+CHECK_MODEL = "check the model, --prompt-tokens, --max-tokens and --state"
+"""The hint where the tokens come from a model here, not from a server."""
+
+
 class AnswerLoop:
     """Asks `answering` for answers as ordered, from the first one to the last.
 
@@ -187,7 +191,8 @@ class AnswerLoop:
             self._wait()
         self._settle()
         if under_way.first is None:
-            raise HettopError("predict", self._why or "the first answer had no token", "check the model and its server")
+            hint = "check the model and its server" if self._answering.streamed else CHECK_MODEL
+            raise HettopError("predict", self._why or "the first answer had no token", hint)
         return under_way.first - under_way.start
 
     def run(self) -> None:
@@ -317,9 +322,8 @@ class AnswerLoop:
         self._why = why
         self._failures += 1
         if self._failures >= FAILURES_IN_A_ROW:
-            raise HettopError(
-                "predict", f"{self._failures} answers in a row failed: {why}", "check the server, then restart"
-            )
+            hint = "check the server, then restart" if self._answering.streamed else CHECK_MODEL
+            raise HettopError("predict", f"{self._failures} answers in a row failed: {why}", hint)
 
     # -- doing as ordered -----------------------------------------------------------------------------------------
 

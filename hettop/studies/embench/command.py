@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,11 @@ class EmBench:
 
     def run(self) -> int:
         """Returns the exit code. Raises HettopError as measuring does."""
-        self._kept.read()
+        with closing(self._kept):
+            self._kept.read()
+            return self._run()
+
+    def _run(self) -> int:
         interrupted = not all(self._measure(point, place) for place, point in enumerate(self._points))
         if not interrupted and not self._arguments.no_layers:
             interrupted = not self._profile()

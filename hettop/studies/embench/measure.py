@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,19 +110,32 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     hettop: str
 
 
+def _is_whole(row: NetRow) -> bool:
+    """Whether a row has what figures are made of, or the reason why nothing was measured."""
+    return bool(row.macs and (row.error or (row.n and row.min_ms and row.items_per_s)))
+
+
 @dataclass(slots=True)
 class Kept:
-    """The rows so far, in a file if there is one: the conditions, then a row per line."""
+    """The rows so far, in a file if there is one: the conditions, then a row per line.
+
+    The file is locked from `read` to `close`: two that measure at once would disturb each other and mix their rows.
+    """
 
     path: Path | None
     conditions: Conditions
     rows: dict[tuple[str, int, str], NetRow] = field(default_factory=dict)
+    _lock: int | None = None
 
     def read(self) -> None:
-        """Take over what the file holds. Raises HettopError: `usage` for other conditions, `format`, `io`."""
+        """Take over what the file holds; a row that is not whole is missing, and measured again.
+
+        Raises HettopError: `usage` for other conditions or a file that another hettop holds, `format`, `io`.
+        """
         if self.path is None:
             return
-        if not self.path.exists():
+        self._hold(self.path)
+        if not self.path.stat().st_size:
             self._write(msgspec.json.encode(self.conditions))
             return
         first, *lines = self._lines()
@@ -130,7 +145,14 @@ class Kept:
                 row = msgspec.json.decode(line, type=NetRow)
             except msgspec.DecodeError:
                 continue  # the last line of a run that was killed
-            self.rows[row.network, row.batch, row.unit] = row
+            if _is_whole(row):
+                self.rows[row.network, row.batch, row.unit] = row
+
+    def close(self) -> None:
+        """Let another hettop have the file."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def add(self, row: NetRow) -> None:
         """Raises HettopError (`io`)."""
@@ -153,6 +175,21 @@ class Kept:
         places: Mapping[tuple[str, int, str], NetRow] = self.rows
         keys = ((point.network, point.batch, unit) for point in points for unit in units)
         return [places[key] for key in keys if key in places]
+
+    def _hold(self, path: Path) -> None:
+        try:
+            self._lock = os.open(path, os.O_RDONLY | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise HettopError("io", f"cannot open {self._name}: {error.strerror}") from error
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            self.close()
+            raise HettopError(
+                "usage", f"{self._name} is in use by another hettop", "wait for its end, or name another file"
+            ) from error
+        except OSError:
+            pass  # a file system without locks
 
     @property
     def _name(self) -> str:

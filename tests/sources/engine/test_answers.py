@@ -137,6 +137,14 @@ def test_failures_in_a_row_end_the_unit() -> None:
         run("refused")
 
 
+@pytest.mark.parametrize("scripts", [("refused",), ([10, 1], "refused")])
+def test_a_model_here_is_not_called_a_server(scripts: tuple[str, ...]) -> None:
+    for streamed in (True, False):
+        with pytest.raises(HettopError) as caught:
+            run(*scripts, streamed=streamed)
+        assert ("server" in caught.value.hint) == streamed
+
+
 def test_at_a_rate_the_first_token_knows_how_late_its_answer_began() -> None:
     """Ten a second, each of 250 ms, one at once: planned at 350, 450, 550 ms; begun at 350, 600 and 850."""
     out, _ = run([50, 200], rate_hz=10, limits=Limits(runs=3), streamed=True)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 from hettop.errors import HettopError
@@ -46,8 +49,12 @@ def test_rows_are_kept_and_found_again(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     first = Kept(path, CONDITIONS)
     first.read()
+    with pytest.raises(HettopError, match="is in use by another hettop") as caught:
+        Kept(path, CONDITIONS).read()
+    assert caught.value.kind == "usage"
     row = A1.row("CPU_ONLY", Statistics(unit="CPU_ONLY", load="none", n=5, min_ms=2.0))
     first.add(row)
+    first.close()
     with path.open("ab") as file:
         file.write(b'{"network": "squeezen')  # killed in the middle of a line
     again = Kept(path, CONDITIONS)
@@ -56,15 +63,35 @@ def test_rows_are_kept_and_found_again(tmp_path: Path) -> None:
     assert again.missing(A1, ["CPU_ONLY", "ALL"]) == ("ALL",)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [{"min_ms": None}, {"min_ms": 0.0}, {"items_per_s": 0.0}, {"items_per_s": None}, {"macs": 0}, {"n": 0}],
+)
+def test_a_row_without_its_figures_is_measured_again(changes: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    whole = A1.row("ALL", Statistics(unit="ALL", load="none", n=5, min_ms=2.0))
+    failed = A2.row("ALL", None, "out of memory")
+    rows = [msgspec.structs.replace(whole, **changes), failed]
+    path.write_bytes(b"\n".join(map(msgspec.json.encode, [CONDITIONS, *rows])) + b"\n")
+    with closing(Kept(path, CONDITIONS)) as kept:
+        kept.read()
+    assert kept.missing(A1, ["ALL"]) == ("ALL",)
+    assert kept.missing(A2, ["ALL"]) == ()
+
+
 def test_rows_of_other_conditions_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    Kept(path, CONDITIONS).read()
+    with closing(Kept(path, CONDITIONS)) as kept:
+        kept.read()
     other = Conditions(warmup=1, runs=50, rest_ns=0, backend="onnxruntime", chip="M2", hettop="0.2.0")
-    with pytest.raises(HettopError, match="measured otherwise: runs 5 instead of 50"):
-        Kept(path, other).read()
+    with (
+        pytest.raises(HettopError, match="measured otherwise: runs 5 instead of 50"),
+        closing(Kept(path, other)) as kept,
+    ):
+        kept.read()
     path.write_text("something else\n")
-    with pytest.raises(HettopError, match="holds no rows"):
-        Kept(path, CONDITIONS).read()
+    with pytest.raises(HettopError, match="holds no rows"), closing(Kept(path, CONDITIONS)) as kept:
+        kept.read()
     assert path.read_text() == "something else\n"
 
 

@@ -28,6 +28,8 @@ from hettop.text import clean
 VARIABLE = "HETTOP_PROVIDERS"
 """Names the providers to look for by their prefixes, such as `OV,CUDA`; `none` for none. Unset: all."""
 
+LEFT_OUT = f"left out by {VARIABLE}"
+
 FILE = "execution-providers.json"
 LARGEST_BYTES = 100_000
 PROBE = module_command("hettop.sources.engine.providers.probe_child")
@@ -79,18 +81,29 @@ class Installation:
     versions: Mapping[str, str]
 
 
-def installation(environment: Mapping[str, str] = os.environ) -> Installation:
-    """What is installed of what `VARIABLE` allows, by names of files and packages."""
+def allowed_providers(environment: Mapping[str, str] = os.environ) -> frozenset[str]:
+    """The prefixes of the providers that `VARIABLE` allows. Raises HettopError (`usage`) for one that there is not."""
+    known = [each.prefix for each in PROVIDERS]
     wanted = environment.get(VARIABLE)
-    prefixes = None if wanted is None else {part.strip().upper() for part in wanted.split(",")}
-    folder = _runtime_folder()
-    if folder is None or prefixes == {"NONE"}:
+    if wanted is None:
+        return frozenset(known)
+    named = {part.strip().upper() for part in wanted.split(",")} - {"", "NONE"}
+    for name in sorted(named.difference(known)):
+        hint = f"known: {', '.join(known)}; none leaves all of them out"
+        raise HettopError("usage", f"{VARIABLE}: unknown provider {clean(name, 40)}", hint)
+    return frozenset(named)
+
+
+def installation(environment: Mapping[str, str] = os.environ) -> Installation:
+    """What is installed of what `VARIABLE` allows, by names of files and packages. Raises HettopError (`usage`)."""
+    prefixes, folder = allowed_providers(environment), _runtime_folder()
+    if folder is None or not prefixes:
         return Installation("", {})
     runtime, built_in = _version_of(folder), _built_in(folder)
     versions = {
         each.prefix: _plugin_version(each) if _has_module(each.module) else f"built into {runtime}"
         for each in PROVIDERS
-        if (prefixes is None or each.prefix in prefixes) and (_has_module(each.module) or each.library in built_in)
+        if each.prefix in prefixes and (_has_module(each.module) or each.library in built_in)
     }
     return Installation(runtime, versions)
 

@@ -15,6 +15,7 @@ from hettop.sources.engine.providers.probe import (
     Device,
     Found,
     Installation,
+    allowed_providers,
     ask_child,
     find_providers,
     installation,
@@ -142,6 +143,15 @@ def test_a_provider_that_hangs_is_given_up() -> None:
 @pytest.mark.parametrize("wanted", ["none", "CUDA", ""])
 def test_providers_can_be_left_out(wanted: str) -> None:
     assert installation({"HETTOP_PROVIDERS": wanted}).versions == {}
+
+
+def test_a_provider_that_there_is_not_is_refused() -> None:
+    assert allowed_providers({"HETTOP_PROVIDERS": " ov, CUDA,"}) == {"OV", "CUDA"}
+    assert allowed_providers({}) == {"OV", "QNN", "MLX", "WEBGPU", "RTX", "CUDA"}
+    with pytest.raises(HettopError, match="HETTOP_PROVIDERS: unknown provider OPENVINO") as caught:
+        installation({"HETTOP_PROVIDERS": "openvino,CUDA"})
+    assert caught.value.kind == "usage"
+    assert caught.value.hint.startswith("known: OV, QNN, MLX, WEBGPU, RTX, CUDA")
 
 
 def test_devices_are_named_by_kind_or_by_number() -> None:
