@@ -35,6 +35,9 @@ CONNECT_S, SILENT_S = 10.0, 120.0
 WITHOUT_TOKEN_NS = 300 * NS_PER_S
 """A stream that is alive, but brings no token for so long, is given up."""
 
+LONGEST_LIST = 1 << 20
+"""Bytes of a list of models; hundreds of models take less."""
+
 BEYOND = 16
 """An answer may exceed the number of tokens asked for by so many chunks; then it is taken for one that never ends."""
 
@@ -193,25 +196,24 @@ class ServerAnswers:
         }
 
     def _refused(self, response: Any) -> HettopError:
-        body = b""
-        for piece in response.iter_raw():
-            body += piece
-            if len(body) > LONGEST_ERROR:
-                break
+        body = _read_up_to(LONGEST_ERROR, response.iter_raw())
         return HettopError("predict", f"HTTP {response.status_code}: {_words(body)}")
 
     def _first_model(self) -> str:
         """The first that the server lists. Raises HettopError (`missing`)."""
         hint = "start the server, or check the address; name the model with --model NAME"
         try:
-            found = self._client.get(f"{self._address}/models")
+            with self._client.stream("GET", f"{self._address}/models") as found:
+                body = _read_up_to(LONGEST_LIST, found.iter_raw())
         except self._httpx.HTTPError as error:
             raise HettopError(
                 "missing", f"no server answers at {clean(self._address, 80)}: {clean(str(error), 80)}", hint
             ) from error
+        if len(body) > LONGEST_LIST:
+            raise HettopError("missing", "the list of models does not end", hint)
         try:
-            return str(found.json()["data"][0]["id"])
-        except (ValueError, LookupError, TypeError) as error:
+            return str(json.loads(body)["data"][0]["id"])
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
             raise HettopError("missing", f"the server lists no model (HTTP {found.status_code})", hint) from error
 
 
@@ -229,11 +231,21 @@ def read_prompts(path: Path) -> list[str]:
     return prompts
 
 
+def _read_up_to(limit: int, pieces: Iterator[bytes]) -> bytes:
+    """What `pieces` hold, or a little more than `limit` bytes of it."""
+    body = bytearray()
+    for piece in pieces:
+        body += piece
+        if len(body) > limit:
+            break
+    return bytes(body)
+
+
 def _words(body: bytes) -> str:
     """What a refusal says, from its JSON if it is some."""
     text = body[:LONGEST_ERROR].decode("utf-8", "replace")
     try:
         document = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return clean(text, 120) or "no reason given"
     return error_words(document) if isinstance(document, dict) else clean(text, 120)

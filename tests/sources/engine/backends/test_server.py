@@ -14,7 +14,7 @@ from hettop.models.ports import InputOptions
 from hettop.sources.engine.answers import AnswerLoop
 from hettop.sources.engine.backend import LoadOptions, RealClock
 from hettop.sources.engine.backends import create
-from hettop.sources.engine.backends.server import BEYOND, KEY, ServerAnswers, ServerBackend
+from hettop.sources.engine.backends.server import BEYOND, KEY, ServerAnswers, ServerBackend, _words
 from hettop.sources.engine.frames import AnswerReport, SampleFrame
 from hettop.sources.engine.job import AnswerJob, Limits, RunMode
 from tests.sources.engine.fakes import MS, FakeClock, ListedOut, ScriptedState
@@ -41,12 +41,35 @@ class Pieces(httpx.SyncByteStream):  # type: ignore[misc]
             raise httpx.RemoteProtocolError("peer closed connection")
 
 
+class Bytes(httpx.SyncByteStream):  # type: ignore[misc]
+    """Pieces as they are; `taken` counts those that were read."""
+
+    def __init__(self, *pieces: bytes, clock: FakeClock | None = None) -> None:
+        self._pieces, self._clock, self.taken = pieces, clock, 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._pieces:
+            self.taken += 1
+            if self._clock is not None:
+                self._clock.advance(1000 * MS)
+            yield piece
+
+
+def asked_for_models(stream: Bytes, clock: FakeClock | None = None, status: int = 200, **headers: str) -> ServerAnswers:
+    """Of a server that answers `stream` to everything."""
+    client = httpx.Client(
+        transport=httpx.MockTransport(lambda _: httpx.Response(status, headers=headers, stream=stream))
+    )
+    now = (clock or FakeClock()).now
+    return ServerAnswers(client, ADDRESS, AnswerJob(max_tokens=40), httpx=httpx, seed=5, now=now)
+
+
 def answers(clock: FakeClock, *scripts: Script, asked: list[Any] | None = None, **job: Any) -> ServerAnswers:
     requests: list[Any] = [] if asked is None else asked
 
     def respond(request: Any) -> Any:
         if request.method == "GET":
-            return httpx.Response(200, json={"data": [{"id": MODEL}]})
+            return httpx.Response(200, stream=Bytes(json.dumps({"data": [{"id": MODEL}]}).encode()))
         requests.append(json.loads(request.content))
         script = scripts[min(len(requests), len(scripts)) - 1]
         return httpx.Response(script.status, stream=Pieces(script, clock))
@@ -175,6 +198,19 @@ def test_a_server_that_is_not_there_is_missing() -> None:
     with pytest.raises(HettopError, match="no server answers at http://localhost:8080/v1: refused") as caught:
         ServerAnswers(client, ADDRESS, AnswerJob(), httpx=httpx, seed=0, now=lambda: 0)
     assert caught.value.kind == "missing"
+
+
+def test_a_list_of_models_without_an_end_is_given_up() -> None:
+    stream = Bytes(*[b" " * 65536] * 100)
+    with pytest.raises(HettopError, match="the list of models does not end"):
+        asked_for_models(stream)
+    assert stream.taken == 17, "1 MiB is 16 pieces"
+
+
+def test_json_that_is_nested_too_deeply_is_invalid() -> None:
+    with pytest.raises(HettopError, match=r"lists no model \(HTTP 200\)"):
+        asked_for_models(Bytes(b"[" * 200_000))
+    assert _words(b"[" * 4096).startswith("[[[")
 
 
 def test_the_key_of_the_environment_is_sent_and_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
