@@ -15,10 +15,15 @@ import msgspec
 from hettop.errors import HettopError
 from hettop.text import clean
 
-LONGEST_LINE = 1 << 20
-"""A chunk of a token or a few is a few hundred bytes; a line beyond this is none."""
+LONGEST = 1 << 20
+"""A chunk of a token or a few is a few hundred bytes; a line or an event beyond this is none."""
 
 DONE = b"[DONE]"
+FINISHES = frozenset({"stop", "length", "content_filter", "tool_calls"})
+OTHER = "other"
+"""Why an answer ended, in the words of the API; any other word of a server is `other`, so that none is taken for one
+of hettop's own, such as `cut`."""
+
 TEXTS = ("content", "reasoning_content", "reasoning")
 """Fields of a delta that hold what the model wrote."""
 
@@ -46,17 +51,21 @@ class EventReader:
     def __init__(self) -> None:
         self._rest = b""
         self._data: list[bytes] = []
+        self._size = 0
 
     def feed(self, data: bytes) -> Iterator[StreamChunk]:
         """The events that `data` completes. Raises HettopError (`predict`) for one that makes no sense."""
         *lines, self._rest = (self._rest + data).split(b"\n")
-        if len(self._rest) > LONGEST_LINE:
+        if len(self._rest) > LONGEST:
             raise HettopError("predict", "malformed chunk: a line without an end")
         for line in lines:
             if line.startswith(b"data:"):
                 self._data.append(line[5:].strip())
+                self._size += len(line)
+                if self._size > LONGEST:
+                    raise HettopError("predict", "malformed chunk: an event without an end")
             elif line in (b"", b"\r") and self._data:
-                event, self._data = b"\n".join(self._data), []
+                event, self._data, self._size = b"\n".join(self._data), [], 0
                 yield read_chunk(event)
 
     @property
@@ -83,10 +92,9 @@ def read_chunk(event: bytes) -> StreamChunk:
         raise _malformed(event)
     usage = chunk.get("usage")
     counted = usage if isinstance(usage, dict) else {}
-    finish = choice.get("finish_reason")
     return StreamChunk(
         text=_text(choice),
-        finish=clean(finish, 40) if isinstance(finish, str) else None,
+        finish=_finish(choice.get("finish_reason")),
         prompt_tokens=_count(counted, "prompt_tokens"),
         tokens=_count(counted, "completion_tokens"),
         logprobs=_logprobs(choice),
@@ -105,6 +113,12 @@ def error_words(document: Mapping[str, Any]) -> str:
     error = document.get("error")
     message = error.get("message") if isinstance(error, dict) else error
     return clean(str(message or document), 120)
+
+
+def _finish(word: object) -> str | None:
+    if not isinstance(word, str) or not word:
+        return None
+    return word if word in FINISHES else OTHER
 
 
 def _text(choice: Mapping[str, Any]) -> str:

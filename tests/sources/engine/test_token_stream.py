@@ -60,6 +60,32 @@ def test_an_endless_line_is_an_error() -> None:
         list(EventReader().feed(b"data: " + b"x" * (2 << 20)))
 
 
+def test_an_endless_event_is_an_error() -> None:
+    reader = EventReader()
+    lines = b"data: 89\n" * 116_508  # of 8 bytes each: 932,064 bytes, then twice as many
+    assert list(reader.feed(lines)) == []
+    with pytest.raises(HettopError, match="an event without an end"):
+        list(reader.feed(lines))
+
+
+@pytest.mark.parametrize(
+    ("word", "finish"),
+    [
+        ("stop", "stop"),
+        ("length", "length"),
+        ("content_filter", "content_filter"),
+        ("tool_calls", "tool_calls"),
+        ("cut", "other"),
+        ("failed", "other"),
+        ("", None),
+        (None, None),
+        (7, None),
+    ],
+)
+def test_only_the_words_of_the_api_say_why_an_answer_ended(word: object, finish: str | None) -> None:
+    assert read_chunk(json.dumps({"choices": [{"finish_reason": word}]}).encode()).finish == finish
+
+
 def test_an_error_of_the_server_is_passed_on() -> None:
     with pytest.raises(HettopError, match="reports an error: out of memory"):
         read_chunk(json.dumps({"error": {"message": "out of memory"}}).encode())
