@@ -248,4 +248,4 @@ def _words(body: bytes) -> str:
         document = json.loads(text)
     except (ValueError, RecursionError):
         return clean(text, 120) or "no reason given"
-    return error_words(document) if isinstance(document, dict) else clean(text, 120)
+    return error_words(document, body) if isinstance(document, dict) else clean(text, 120)
