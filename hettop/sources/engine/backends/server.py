@@ -8,7 +8,10 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +33,10 @@ KEY = "HETTOP_API_KEY"
 """The variable of the environment whose value is sent as a bearer token; it is printed and recorded nowhere."""
 
 CONNECT_S, SILENT_S = 10.0, 120.0
-"""How long a connection may take, and how long an answer may stay silent."""
+"""Limits of a connection; and of silence within an answer, a whole response header and a whole list of models."""
+
+REFUSAL_S = 10.0
+"""How long the words of a refusal may take; what came until then is shown."""
 
 WITHOUT_TOKEN_NS = 300 * NS_PER_S
 """A stream that is alive, but brings no token for so long, is given up."""
@@ -46,6 +52,8 @@ TOGETHER_NS = 300_000
 to 0.26 ms (P99). A model that gives 3,000 tokens per second to one reader looks the same."""
 
 LONGEST_ERROR = 4096
+CHAT = "/chat/completions"
+EVENT_STREAM = "text/event-stream"
 WORDS = (
     "time year people way day man thing woman life child world school state family student group country problem hand "
     "part place case week company system program question work number night point home water room mother area money "
@@ -122,12 +130,25 @@ class ServerAnswers:
     streamed = True
 
     def __init__(
-        self, client: Any, address: str, job: AnswerJob, *, httpx: Any, seed: int, now: Callable[[], int]
+        self,
+        client: Any,
+        address: str,
+        job: AnswerJob,
+        *,
+        httpx: Any,
+        seed: int,
+        now: Callable[[], int],
+        header_s: float = SILENT_S,
     ) -> None:
+        self._header_s = header_s
         self._client, self._httpx, self._address = client, httpx, address
         self._job, self._seed, self._now = job, seed, now
         self._prompts = None if job.prompts is None else read_prompts(Path(job.prompts))
         self._model = job.served or self._first_model()
+        if any("\ud800" <= character <= "\udfff" for character in self._model):
+            raise HettopError(
+                "usage", f"invalid model name: {clean(self._model, 80)}: not valid Unicode", "name it with --model NAME"
+            )
         self.words = f"model {clean(self._model, 80)}, streamed over HTTP"
 
     def answer(self, number: int) -> Answer:
@@ -146,10 +167,10 @@ class ServerAnswers:
 
     def _chunks(self, number: int, answer: Answer) -> Iterator[tuple[int, bool]]:
         try:
-            with self._client.stream("POST", f"{self._address}/chat/completions", json=self._request(number)) as found:
+            with self._asked("POST", CHAT, json=self._request(number)) as found:
                 if found.status_code != self._httpx.codes.OK:
                     raise self._refused(found)
-                yield from self._read(found.iter_raw(), answer)
+                yield from self._read(found.iter_raw(), answer, found.headers.get("content-type", ""))
         except self._httpx.TimeoutException as error:
             raise HettopError("predict", f"the server was silent for {SILENT_S:.0f} s") from error
         except self._httpx.HTTPError as error:
@@ -157,7 +178,44 @@ class ServerAnswers:
                 "predict", f"connection lost: {clean(str(error) or type(error).__name__, 120)}"
             ) from error
 
-    def _read(self, pieces: Iterator[bytes], answer: Answer) -> Iterator[tuple[int, bool]]:
+    @contextmanager
+    def _asked(self, method: str, path: str, **content: Any) -> Iterator[Any]:
+        """The response, its header read. Raises HettopError (`predict`) if that takes too long, or for a redirect.
+
+        httpx's own limit begins anew with every byte, so a thread waits for the header, and is left to it in the end.
+        """
+        request, sent = self._client.build_request(method, self._address + path, **content), Future[Any]()
+        threading.Thread(target=self._send, args=(request, sent), name="response header", daemon=True).start()
+        try:
+            response = sent.result(self._header_s)
+        except TimeoutError:
+            sent.add_done_callback(_close)
+            raise HettopError("predict", f"no response header within {self._header_s:.0f} s") from None
+        try:
+            if response.next_request is not None:
+                there = clean(str(response.next_request.url).removesuffix(path), 120)
+                raise HettopError("predict", f"the server redirects to {there} (not followed)", "give that address")
+            yield response
+        finally:
+            response.close()
+
+    def _send(self, request: Any, sent: Future[Any]) -> None:
+        try:
+            sent.set_result(self._client.send(request, stream=True))
+        except BaseException as error:  # noqa: BLE001 (raised where the response is waited for)
+            sent.set_exception(error)
+
+    def _until(self, seconds: float, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """The pieces that come within that time, and the one after it."""
+        end = self._now() + round(seconds * NS_PER_S)
+        for piece in pieces:
+            yield piece
+            if self._now() > end:
+                return
+
+    def _read(
+        self, pieces: Iterator[bytes], answer: Answer, content_type: str = EVENT_STREAM
+    ) -> Iterator[tuple[int, bool]]:
         """Arrival, and whether it is one token with a gap of its own, of each chunk with text."""
         reader, count, last_token, previous = EventReader(), 0, self._now(), 0
         for piece in pieces:
@@ -181,6 +239,9 @@ class ServerAnswers:
                 )
             if moment - last_token > WITHOUT_TOKEN_NS:
                 raise HettopError("predict", f"no token for {WITHOUT_TOKEN_NS // NS_PER_S} s")
+        media = content_type.partition(";")[0].strip().lower()
+        if not (count or answer.finish) and media not in ("", EVENT_STREAM):
+            raise HettopError("predict", f"the server answered {clean(media, 60)} instead of an event stream")
         if reader.torn or not answer.finish:
             raise HettopError("predict", "the server closed the connection before the answer's end")
 
@@ -196,25 +257,32 @@ class ServerAnswers:
         }
 
     def _refused(self, response: Any) -> HettopError:
-        body = _read_up_to(LONGEST_ERROR, response.iter_raw())
+        body = _read_up_to(LONGEST_ERROR, self._until(REFUSAL_S, response.iter_raw()))
         return HettopError("predict", f"HTTP {response.status_code}: {_words(body)}")
 
     def _first_model(self) -> str:
         """The first that the server lists. Raises HettopError (`missing`)."""
         hint = "start the server, or check the address; name the model with --model NAME"
         try:
-            with self._client.stream("GET", f"{self._address}/models") as found:
-                body = _read_up_to(LONGEST_LIST, found.iter_raw())
+            with self._asked("GET", "/models") as found:
+                end = self._now() + round(SILENT_S * NS_PER_S)
+                body = _read_up_to(LONGEST_LIST, self._until(SILENT_S, found.iter_raw()))
+                endless = len(body) > LONGEST_LIST or self._now() > end
+        except HettopError as error:
+            raise HettopError("missing", error.message, error.hint or hint) from error
         except self._httpx.HTTPError as error:
             raise HettopError(
                 "missing", f"no server answers at {clean(self._address, 80)}: {clean(str(error), 80)}", hint
             ) from error
-        if len(body) > LONGEST_LIST:
+        if endless:
             raise HettopError("missing", "the list of models does not end", hint)
         try:
-            return str(json.loads(body)["data"][0]["id"])
+            name = json.loads(body)["data"][0]["id"]
         except (ValueError, LookupError, TypeError, RecursionError) as error:
             raise HettopError("missing", f"the server lists no model (HTTP {found.status_code})", hint) from error
+        if not isinstance(name, str) or not name:
+            raise HettopError("missing", "the name of the server's first model is not text", hint)
+        return name
 
 
 def read_prompts(path: Path) -> list[str]:
@@ -239,6 +307,12 @@ def _read_up_to(limit: int, pieces: Iterator[bytes]) -> bytes:
         if len(body) > limit:
             break
     return bytes(body)
+
+
+def _close(sent: Future[Any]) -> None:
+    """Closes a response that nobody waits for any more."""
+    if sent.exception() is None:
+        sent.result().close()
 
 
 def _words(body: bytes) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -57,11 +58,14 @@ class Bytes(httpx.SyncByteStream):  # type: ignore[misc]
 
 def asked_for_models(stream: Bytes, clock: FakeClock | None = None, status: int = 200, **headers: str) -> ServerAnswers:
     """Of a server that answers `stream` to everything."""
-    client = httpx.Client(
-        transport=httpx.MockTransport(lambda _: httpx.Response(status, headers=headers, stream=stream))
-    )
-    now = (clock or FakeClock()).now
-    return ServerAnswers(client, ADDRESS, AnswerJob(max_tokens=40), httpx=httpx, seed=5, now=now)
+    return refusing(stream, clock or FakeClock(), status, served=None, **headers)
+
+
+def refusing(stream: Bytes, clock: FakeClock, status: int, served: str | None = MODEL, **headers: str) -> ServerAnswers:
+    """Of a server that answers `stream` to everything, whose model need not be asked for."""
+    respond = httpx.MockTransport(lambda _: httpx.Response(status, headers=headers, stream=stream))
+    job = AnswerJob(max_tokens=40, served=served)
+    return ServerAnswers(httpx.Client(transport=respond), ADDRESS, job, httpx=httpx, seed=5, now=clock.now)
 
 
 def answers(clock: FakeClock, *scripts: Script, asked: list[Any] | None = None, **job: Any) -> ServerAnswers:
@@ -211,6 +215,61 @@ def test_json_that_is_nested_too_deeply_is_invalid() -> None:
     with pytest.raises(HettopError, match=r"lists no model \(HTTP 200\)"):
         asked_for_models(Bytes(b"[" * 200_000))
     assert _words(b"[" * 4096).startswith("[[[")
+
+
+def test_what_drips_is_given_up() -> None:
+    clock = FakeClock()
+    stream = Bytes(*[b" "] * 1000, clock=clock)  # a byte per second
+    with pytest.raises(HettopError, match="the list of models does not end"):
+        asked_for_models(stream, clock)
+    assert stream.taken == 121
+    stream = Bytes(*[b"x"] * 1000, clock=clock)
+    with pytest.raises(HettopError, match=r"HTTP 500: x{11}$"):
+        list(refusing(stream, clock, 500).answer(0).chunks)
+    assert stream.taken == 11
+
+
+def test_a_response_header_that_does_not_end_is_given_up() -> None:
+    release, closed = threading.Event(), threading.Event()
+
+    class Late(Bytes):
+        def close(self) -> None:
+            closed.set()
+
+    def respond(_: Any) -> Any:
+        release.wait()
+        return httpx.Response(200, stream=Late())
+
+    client = httpx.Client(transport=httpx.MockTransport(respond))
+    job = AnswerJob(served="m")
+    asking = ServerAnswers(client, ADDRESS, job, httpx=httpx, seed=5, now=FakeClock().now, header_s=0.01)
+    with pytest.raises(HettopError, match="no response header within 0 s"):
+        list(asking.answer(0).chunks)
+    release.set()
+    assert closed.wait(10), "the response that came too late is closed"
+
+
+def test_redirects_and_other_content_are_named() -> None:
+    with pytest.raises(HettopError, match=r"redirects to http://localhost:1/v2 \(not followed\)") as caught:
+        asked_for_models(Bytes(), status=302, Location="http://localhost:1/v2/models")
+    assert caught.value.hint == "give that address"
+    page = refusing(Bytes(b"<html>\n\n</html>\n"), FakeClock(), 200, **{"Content-Type": "text/html; charset=utf-8"})
+    with pytest.raises(HettopError, match="the server answered text/html instead of an event stream"):
+        list(page.answer(0).chunks)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ('"\\ud800x"', "invalid model name: \ufffdx"),
+        ('{"a": 1}', "is not text"),
+        ("7", "is not text"),
+        ('""', "is not text"),
+    ],
+)
+def test_a_model_without_a_valid_name_is_refused(name: str, words: str) -> None:
+    with pytest.raises(HettopError, match=words):
+        asked_for_models(Bytes(b'{"data": [{"id": %s}]}' % name.encode()))
 
 
 def test_the_key_of_the_environment_is_sent_and_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
