@@ -9,7 +9,7 @@ import importlib
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,7 +45,8 @@ LONGEST_LIST = 1 << 20
 """Bytes of a list of models; hundreds of models take less."""
 
 BEYOND = 16
-"""An answer may exceed the number of tokens asked for by so many chunks; then it is taken for one that never ends."""
+"""An answer may exceed the number of tokens asked for by so many chunks; then it is taken for one that never ends. A
+server's count beyond that is not believed."""
 
 TOGETHER_NS = 300_000
 """Chunks closer than this were there together: queued ones are handed out as fast as the client reads, which takes up
@@ -170,7 +171,8 @@ class ServerAnswers:
             with self._asked("POST", CHAT, json=self._request(number)) as found:
                 if found.status_code != self._httpx.codes.OK:
                     raise self._refused(found)
-                yield from self._read(found.iter_raw(), answer, found.headers.get("content-type", ""))
+                count = yield from self._read(found.iter_raw(), answer, found.headers.get("content-type", ""))
+                self._check_counts(answer, count)
         except self._httpx.TimeoutException as error:
             raise HettopError("predict", f"the server was silent for {SILENT_S:.0f} s") from error
         except self._httpx.HTTPError as error:
@@ -215,8 +217,8 @@ class ServerAnswers:
 
     def _read(
         self, pieces: Iterator[bytes], answer: Answer, content_type: str = EVENT_STREAM
-    ) -> Iterator[tuple[int, bool]]:
-        """Arrival, and whether it is one token with a gap of its own, of each chunk with text."""
+    ) -> Generator[tuple[int, bool], None, int]:
+        """Arrival, and whether it is one token with a gap of its own, of each chunk with text; returns their number."""
         reader, count, last_token, previous = EventReader(), 0, self._now(), 0
         for piece in pieces:
             moment = self._now()
@@ -227,7 +229,7 @@ class ServerAnswers:
                 answer.finish = chunk.finish or answer.finish
                 if chunk.done:
                     answer.finish = answer.finish or "stop"
-                    return
+                    return count
                 if chunk.text:
                     count += 1
                     last_token = moment
@@ -244,6 +246,15 @@ class ServerAnswers:
             raise HettopError("predict", f"the server answered {clean(media, 60)} instead of an event stream")
         if reader.torn or not answer.finish:
             raise HettopError("predict", "the server closed the connection before the answer's end")
+        return count
+
+    def _check_counts(self, answer: Answer, count: int) -> None:
+        """Discards the server's numbers of tokens if they contradict the chunks with text, or what was asked for."""
+        none, many = answer.tokens == 0 and count > 0, (answer.tokens or 0) > self._job.max_tokens + BEYOND
+        if none or many or answer.prompt_tokens == 0:
+            answer.prompt_tokens = None
+        if none or many:
+            answer.tokens, answer.contradicted = None, True
 
     def _request(self, number: int) -> dict[str, Any]:
         return {

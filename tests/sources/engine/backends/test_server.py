@@ -161,6 +161,25 @@ def test_a_failed_answer_says_why_and_the_next_one_goes_on(script: Script, words
     assert [report.finish for report in reports(out)] == ["length", "failed", "length", "length"]
 
 
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        ((11, 3), (11, 3)),
+        ((0, 0), (None, None)),
+        ((0, 3), (None, 3)),
+        ((11, 0), (None, None)),
+        ((11, 40 + BEYOND), (11, 40 + BEYOND)),
+        ((11, 40 + BEYOND + 1), (None, None)),
+    ],
+)
+def test_counts_that_contradict_the_answer_are_unknown(
+    usage: tuple[int, int], counts: tuple[int | None, int | None]
+) -> None:
+    report = reports(measured(PLAIN, Script(steady([5, 5]), usage=usage)))[1]
+    assert (report.prompt_tokens, report.tokens) == counts
+    assert report.chunks == 3
+
+
 def test_a_stream_that_merely_stops_is_not_complete() -> None:
     answering = answers(FakeClock(), PLAIN)
     answer = answering.answer(0)
