@@ -10,7 +10,6 @@ import json
 import os
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -139,9 +138,8 @@ class ServerAnswers:
         httpx: Any,
         seed: int,
         now: Callable[[], int],
-        header_s: float = SILENT_S,
     ) -> None:
-        self._header_s = header_s
+        self._header = threading.local()  # when that of a thread must have come
         self._client, self._httpx, self._address = client, httpx, address
         self._job, self._seed, self._now = job, seed, now
         self._prompts = None if job.prompts is None else read_prompts(Path(job.prompts))
@@ -182,17 +180,15 @@ class ServerAnswers:
 
     @contextmanager
     def _asked(self, method: str, path: str, **content: Any) -> Iterator[Any]:
-        """The response, its header read. Raises HettopError (`predict`) if that takes too long, or for a redirect.
-
-        httpx's own limit begins anew with every byte, so a thread waits for the header, and is left to it in the end.
-        """
-        request, sent = self._client.build_request(method, self._address + path, **content), Future[Any]()
-        threading.Thread(target=self._send, args=(request, sent), name="response header", daemon=True).start()
+        """The response, its header read. Raises HettopError (`predict`) if that takes too long, or for a redirect."""
+        request = self._client.build_request(
+            method, self._address + path, extensions={"trace": self._limit_reads}, **content
+        )
+        self._header.end = self._now() + round(SILENT_S * NS_PER_S)
         try:
-            response = sent.result(self._header_s)
-        except TimeoutError:
-            sent.add_done_callback(_close)
-            raise HettopError("predict", f"no response header within {self._header_s:.0f} s") from None
+            response = self._client.send(request, stream=True)
+        finally:
+            self._header.end = None
         try:
             if response.next_request is not None:
                 there = clean(str(response.next_request.url).removesuffix(path), 120)
@@ -201,11 +197,25 @@ class ServerAnswers:
         finally:
             response.close()
 
-    def _send(self, request: Any, sent: Future[Any]) -> None:
-        try:
-            sent.set_result(self._client.send(request, stream=True))
-        except BaseException as error:  # noqa: BLE001 (raised where the response is waited for)
-            sent.set_exception(error)
+    def _limit_reads(self, event: str, info: Mapping[str, Any]) -> None:
+        """Limits the time of a whole header on a new connection, as httpx's own limit begins anew with every byte.
+
+        httpcore reports a connection by these events, https://www.encode.io/httpcore/extensions/#trace, and reads in
+        the thread that asks.
+        """
+        if event not in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            return
+        stream = info["return_value"]
+        read = stream.read
+
+        def limited(*args: Any, **options: Any) -> bytes:
+            end = getattr(self._header, "end", None)
+            if end is not None and self._now() > end:
+                raise HettopError("predict", f"no response header within {SILENT_S:.0f} s")
+            data: bytes = read(*args, **options)
+            return data
+
+        stream.read = limited
 
     def _until(self, seconds: float, pieces: Iterator[bytes]) -> Iterator[bytes]:
         """The pieces that come within that time, and the one after it."""
@@ -318,12 +328,6 @@ def _read_up_to(limit: int, pieces: Iterator[bytes]) -> bytes:
         if len(body) > limit:
             break
     return bytes(body)
-
-
-def _close(sent: Future[Any]) -> None:
-    """Closes a response that nobody waits for any more."""
-    if sent.exception() is None:
-        sent.result().close()
 
 
 def _words(body: bytes) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -249,23 +252,28 @@ def test_what_drips_is_given_up() -> None:
 
 
 def test_a_response_header_that_does_not_end_is_given_up() -> None:
-    release, closed = threading.Event(), threading.Event()
+    stopped = threading.Event()
 
-    class Late(Bytes):
-        def close(self) -> None:
-            closed.set()
+    def drip(listening: socket.socket) -> None:
+        connection, _ = listening.accept()
+        with connection, suppress(OSError):  # the client hangs up
+            connection.sendall(b"HTTP/1.1 200 OK\r\n")
+            while not stopped.wait(0.005):
+                connection.sendall(b"X: y\r\n")
 
-    def respond(_: Any) -> Any:
-        release.wait()
-        return httpx.Response(200, stream=Late())
-
-    client = httpx.Client(transport=httpx.MockTransport(respond))
-    job = AnswerJob(served="m")
-    asking = ServerAnswers(client, ADDRESS, job, httpx=httpx, seed=5, now=FakeClock().now, header_s=0.01)
-    with pytest.raises(HettopError, match="no response header within 0 s"):
-        list(asking.answer(0).chunks)
-    release.set()
-    assert closed.wait(10), "the response that came too late is closed"
+    moments = count(0, 50_000 * MS)  # each look at the clock is 50 s later
+    with socket.create_server(("127.0.0.1", 0)) as listening, httpx.Client(trust_env=False) as client:
+        thread = threading.Thread(target=drip, args=(listening,))
+        thread.start()
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        asking = ServerAnswers(client, address, AnswerJob(served="m"), httpx=httpx, seed=5, now=lambda: next(moments))
+        try:
+            with pytest.raises(HettopError, match="no response header within 120 s"):
+                list(asking.answer(0).chunks)
+        finally:
+            stopped.set()
+            thread.join()
+    assert next(moments) == 4 * 50_000 * MS, "one look for the end, and three before reading"
 
 
 def test_redirects_and_other_content_are_named() -> None:
