@@ -64,7 +64,8 @@ class Answer(Event, frozen=True, kw_only=True, tag="answer", eq=False):
     `chunks` came in all, of which `several` held more than one token, or came with others: their gaps are no samples.
     `gaps_counted` is false where no gap is, as the server counts more tokens than it sends chunks. `tokens` and
     `prompt_tokens` as counted by who answers, None where unknown. `longest_ns` is the longest gap between two chunks.
-    `finish` is `length`, `stop`, `cut` (by hettop), `failed` (why: `error`), or the server's own word.
+    `finish` is `length`, `stop`, `cut` (by hettop), `failed` (why: `error`), `content_filter`, `tool_calls`, or
+    `other` for any other word of a server.
     """
 
     unit: Text

@@ -53,6 +53,11 @@ def _notes(found: Answers, rows: Sequence[Statistics], budgets: Mapping[str, Bud
     if found.several:
         counted = f"{count(found.several)} of {count(found.chunks)} chunks held several tokens"
         yield f"{who}: {counted}: no gap of theirs counts"
+    if found.uncounted:
+        yield (
+            f"{who}: number of tokens {UNKNOWN} of {count(found.uncounted)} answers: the server's count is missing or "
+            "contradicts what it sent"
+        )
     if found.without_gaps:
         yield (
             f"{who}: inter-token latency {UNKNOWN} of {count(found.without_gaps)} answers: the server counts more "

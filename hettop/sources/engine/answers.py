@@ -120,6 +120,8 @@ class AnswerUnderWay:
 
     def report(self, answer: Answer | None, finish: str, error: str = "") -> AnswerReport:
         counted = None if answer is None or finish in (CUT, FAILED) else answer.tokens
+        contradicted = answer is not None and answer.contradicted
+        unknown = bool(self.several) or not self.count_gaps or contradicted
         return AnswerReport(
             answer=self.number,
             phase=self.phase,
@@ -127,7 +129,7 @@ class AnswerUnderWay:
             end_ns=self.last,
             chunks=self.chunks,
             several=self.several,
-            tokens=counted if counted is not None or self.several or not self.count_gaps else self.chunks,
+            tokens=counted if counted is not None or unknown else self.chunks,
             gaps_counted=self.count_gaps,
             prompt_tokens=None if answer is None else answer.prompt_tokens,
             first_ns=None if self.first is None else self.first - self.start,

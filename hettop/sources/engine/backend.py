@@ -130,13 +130,15 @@ class Answer:
     """One answer under way. `chunks` gives each moment (ns) at which something came, and whether it was one token.
 
     prompt_tokens, tokens: as they were counted by who answers, None where nobody does. finish: why it ended, known once
-    `chunks` has; `stop`, `length`, or the server's own word.
+    `chunks` has: `stop`, `length`, `content_filter`, `tool_calls`, or `other`. contradicted: whether a count of tokens
+    was discarded, as it cannot be true of what came.
     """
 
     chunks: Iterator[tuple[int, bool]]
     prompt_tokens: int | None = None
     tokens: int | None = None
     finish: str = ""
+    contradicted: bool = False
 
 
 class Answering(Protocol):

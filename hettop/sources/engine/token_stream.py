@@ -15,10 +15,16 @@ import msgspec
 from hettop.errors import HettopError
 from hettop.text import clean
 
-LONGEST_LINE = 1 << 20
-"""A chunk of a token or a few is a few hundred bytes; a line beyond this is none."""
+LONGEST = 1 << 20
+"""A chunk of a token or a few is a few hundred bytes; a line or an event beyond this is none."""
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 DONE = b"[DONE]"
+FINISHES = frozenset({"stop", "length", "content_filter", "tool_calls"})
+OTHER = "other"
+"""Why an answer ended, in the words of the API; any other word of a server is `other`, so that none is taken for one
+of hettop's own, such as `cut`."""
+
 TEXTS = ("content", "reasoning_content", "reasoning")
 """Fields of a delta that hold what the model wrote."""
 
@@ -45,19 +51,35 @@ class EventReader:
 
     def __init__(self) -> None:
         self._rest = b""
+        self._begun = self._after_return = False
         self._data: list[bytes] = []
+        self._size = 0
 
     def feed(self, data: bytes) -> Iterator[StreamChunk]:
         """The events that `data` completes. Raises HettopError (`predict`) for one that makes no sense."""
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        if len(self._rest) > LONGEST_LINE:
+        *lines, self._rest = self._lines(data)
+        if len(self._rest) > LONGEST:
             raise HettopError("predict", "malformed chunk: a line without an end")
         for line in lines:
             if line.startswith(b"data:"):
                 self._data.append(line[5:].strip())
-            elif line in (b"", b"\r") and self._data:
-                event, self._data = b"\n".join(self._data), []
+                self._size += len(line)
+                if self._size > LONGEST:
+                    raise HettopError("predict", "malformed chunk: an event without an end")
+            elif not line and self._data:
+                event, self._data, self._size = b"\n".join(self._data), [], 0
                 yield read_chunk(event)
+
+    def _lines(self, data: bytes) -> list[bytes]:
+        """The lines that `data` ends, then what follows them. CR, LF and CRLF end lines, which may be cut in two."""
+        if data:
+            data, self._after_return = data.removeprefix(b"\n") if self._after_return else data, data.endswith(b"\r")
+        text = self._rest + data
+        if not self._begun:
+            if len(text) < len(BYTE_ORDER_MARK) and BYTE_ORDER_MARK.startswith(text):
+                return [text]
+            text, self._begun = text.removeprefix(BYTE_ORDER_MARK), True
+        return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
 
     @property
     def torn(self) -> bool:
@@ -76,17 +98,16 @@ def read_chunk(event: bytes) -> StreamChunk:
     if not isinstance(chunk, dict):
         raise _malformed(event)
     if chunk.get("error"):
-        raise HettopError("predict", f"the server reports an error: {error_words(chunk)}")
+        raise HettopError("predict", f"the server reports an error: {error_words(chunk, event)}")
     choices = chunk.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else {}
     if not isinstance(choice, dict):
         raise _malformed(event)
     usage = chunk.get("usage")
     counted = usage if isinstance(usage, dict) else {}
-    finish = choice.get("finish_reason")
     return StreamChunk(
         text=_text(choice),
-        finish=clean(finish, 40) if isinstance(finish, str) else None,
+        finish=_finish(choice.get("finish_reason")),
         prompt_tokens=_count(counted, "prompt_tokens"),
         tokens=_count(counted, "completion_tokens"),
         logprobs=_logprobs(choice),
@@ -100,11 +121,17 @@ def _malformed(event: bytes) -> HettopError:
     return HettopError("predict", f"malformed chunk: {clean(event.decode('utf-8', 'replace'), 60)}")
 
 
-def error_words(document: Mapping[str, Any]) -> str:
-    """What a server's error object says."""
+def error_words(document: Mapping[str, Any], body: bytes) -> str:
+    """What a server's error object says; `body`, which it was read from, where it has no message."""
     error = document.get("error")
     message = error.get("message") if isinstance(error, dict) else error
-    return clean(str(message or document), 120)
+    return clean(message if isinstance(message, str) and message else body.decode("utf-8", "replace"), 120)
+
+
+def _finish(word: object) -> str | None:
+    if not isinstance(word, str) or not word:
+        return None
+    return word if word in FINISHES else OTHER
 
 
 def _text(choice: Mapping[str, Any]) -> str:

@@ -32,15 +32,20 @@ READ = [
 ]
 
 
-@given(st.lists(st.integers(0, len(STREAM)), max_size=12), st.booleans())
-def test_events_do_not_depend_on_where_the_bytes_were_cut(cuts: list[int], with_returns: bool) -> None:
-    reader, found, bounds = EventReader(), [], [0, *sorted(cuts), len(STREAM)]
+@given(st.lists(st.integers(0, len(STREAM)), max_size=12), st.sampled_from([b"\n", b"\r\n", b"\r"]), st.booleans())
+def test_events_do_not_depend_on_where_the_bytes_were_cut(cuts: list[int], end_of_line: bytes, marked: bool) -> None:
+    stream = b"\xef\xbb\xbf" * marked + STREAM.replace(b"\n", end_of_line)
+    reader, found, bounds = EventReader(), [], [0, *sorted(cuts), len(stream)]
     for begin, end in pairwise(bounds):
-        found += list(reader.feed(STREAM[begin:end]))
+        found += list(reader.feed(stream[begin:end]))
     assert found == READ
     assert not reader.torn
-    if with_returns:
-        assert list(EventReader().feed(STREAM.replace(b"\n", b"\r\n"))) == READ
+
+
+def test_marks_and_line_ends_count_wherever_they_are_cut() -> None:
+    reader = EventReader()
+    stream = b"\xef\xbb\xbf" + STREAM.replace(b"\n", b"\r\n")
+    assert [found for at in range(len(stream)) for found in reader.feed(stream[at : at + 1])] == READ
 
 
 def test_an_event_that_has_begun_is_torn() -> None:
@@ -60,9 +65,40 @@ def test_an_endless_line_is_an_error() -> None:
         list(EventReader().feed(b"data: " + b"x" * (2 << 20)))
 
 
+def test_an_endless_event_is_an_error() -> None:
+    reader = EventReader()
+    lines = b"data: 89\n" * 116_508  # of 8 bytes each: 932,064 bytes, then twice as many
+    assert list(reader.feed(lines)) == []
+    with pytest.raises(HettopError, match="an event without an end"):
+        list(reader.feed(lines))
+
+
+@pytest.mark.parametrize(
+    ("word", "finish"),
+    [
+        ("stop", "stop"),
+        ("length", "length"),
+        ("content_filter", "content_filter"),
+        ("tool_calls", "tool_calls"),
+        ("cut", "other"),
+        ("failed", "other"),
+        ("", None),
+        (None, None),
+        (7, None),
+    ],
+)
+def test_only_the_words_of_the_api_say_why_an_answer_ended(word: object, finish: str | None) -> None:
+    assert read_chunk(json.dumps({"choices": [{"finish_reason": word}]}).encode()).finish == finish
+
+
 def test_an_error_of_the_server_is_passed_on() -> None:
     with pytest.raises(HettopError, match="reports an error: out of memory"):
         read_chunk(json.dumps({"error": {"message": "out of memory"}}).encode())
+
+
+def test_an_error_without_a_message_is_shown_as_the_server_wrote_it() -> None:
+    with pytest.raises(HettopError, match=r'reports an error: \{"error": \{"code": 5\}\}'):
+        read_chunk(b'{"error": {"code": 5}}')
 
 
 @pytest.mark.parametrize(

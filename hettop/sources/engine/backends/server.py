@@ -8,7 +8,9 @@ from __future__ import annotations
 import importlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +32,28 @@ KEY = "HETTOP_API_KEY"
 """The variable of the environment whose value is sent as a bearer token; it is printed and recorded nowhere."""
 
 CONNECT_S, SILENT_S = 10.0, 120.0
-"""How long a connection may take, and how long an answer may stay silent."""
+"""Limits of a connection; and of silence within an answer, a whole response header and a whole list of models."""
+
+REFUSAL_S = 10.0
+"""How long the words of a refusal may take; what came until then is shown."""
 
 WITHOUT_TOKEN_NS = 300 * NS_PER_S
 """A stream that is alive, but brings no token for so long, is given up."""
 
+LONGEST_LIST = 1 << 20
+"""Bytes of a list of models; hundreds of models take less."""
+
 BEYOND = 16
-"""An answer may exceed the number of tokens asked for by so many chunks; then it is taken for one that never ends."""
+"""An answer may exceed the number of tokens asked for by so many chunks; then it is taken for one that never ends. A
+server's count beyond that is not believed."""
 
 TOGETHER_NS = 300_000
 """Chunks closer than this were there together: queued ones are handed out as fast as the client reads, which takes up
 to 0.26 ms (P99). A model that gives 3,000 tokens per second to one reader looks the same."""
 
 LONGEST_ERROR = 4096
+CHAT = "/chat/completions"
+EVENT_STREAM = "text/event-stream"
 WORDS = (
     "time year people way day man thing woman life child world school state family student group country problem hand "
     "part place case week company system program question work number night point home water room mother area money "
@@ -119,12 +130,24 @@ class ServerAnswers:
     streamed = True
 
     def __init__(
-        self, client: Any, address: str, job: AnswerJob, *, httpx: Any, seed: int, now: Callable[[], int]
+        self,
+        client: Any,
+        address: str,
+        job: AnswerJob,
+        *,
+        httpx: Any,
+        seed: int,
+        now: Callable[[], int],
     ) -> None:
+        self._header = threading.local()  # when that of a thread must have come
         self._client, self._httpx, self._address = client, httpx, address
         self._job, self._seed, self._now = job, seed, now
         self._prompts = None if job.prompts is None else read_prompts(Path(job.prompts))
         self._model = job.served or self._first_model()
+        if any("\ud800" <= character <= "\udfff" for character in self._model):
+            raise HettopError(
+                "usage", f"invalid model name: {clean(self._model, 80)}: not valid Unicode", "name it with --model NAME"
+            )
         self.words = f"model {clean(self._model, 80)}, streamed over HTTP"
 
     def answer(self, number: int) -> Answer:
@@ -143,10 +166,11 @@ class ServerAnswers:
 
     def _chunks(self, number: int, answer: Answer) -> Iterator[tuple[int, bool]]:
         try:
-            with self._client.stream("POST", f"{self._address}/chat/completions", json=self._request(number)) as found:
+            with self._asked("POST", CHAT, json=self._request(number)) as found:
                 if found.status_code != self._httpx.codes.OK:
                     raise self._refused(found)
-                yield from self._read(found.iter_raw(), answer)
+                count = yield from self._read(found.iter_raw(), answer, found.headers.get("content-type", ""))
+                self._check_counts(answer, count)
         except self._httpx.TimeoutException as error:
             raise HettopError("predict", f"the server was silent for {SILENT_S:.0f} s") from error
         except self._httpx.HTTPError as error:
@@ -154,8 +178,57 @@ class ServerAnswers:
                 "predict", f"connection lost: {clean(str(error) or type(error).__name__, 120)}"
             ) from error
 
-    def _read(self, pieces: Iterator[bytes], answer: Answer) -> Iterator[tuple[int, bool]]:
-        """Arrival, and whether it is one token with a gap of its own, of each chunk with text."""
+    @contextmanager
+    def _asked(self, method: str, path: str, **content: Any) -> Iterator[Any]:
+        """The response, its header read. Raises HettopError (`predict`) if that takes too long, or for a redirect."""
+        request = self._client.build_request(
+            method, self._address + path, extensions={"trace": self._limit_reads}, **content
+        )
+        self._header.end = self._now() + round(SILENT_S * NS_PER_S)
+        try:
+            response = self._client.send(request, stream=True)
+        finally:
+            self._header.end = None
+        try:
+            if response.next_request is not None:
+                there = clean(str(response.next_request.url).removesuffix(path), 120)
+                raise HettopError("predict", f"the server redirects to {there} (not followed)", "give that address")
+            yield response
+        finally:
+            response.close()
+
+    def _limit_reads(self, event: str, info: Mapping[str, Any]) -> None:
+        """Limits the time of a whole header on a new connection, as httpx's own limit begins anew with every byte.
+
+        httpcore reports a connection by these events, https://www.encode.io/httpcore/extensions/#trace, and reads in
+        the thread that asks.
+        """
+        if event not in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            return
+        stream = info["return_value"]
+        read = stream.read
+
+        def limited(*args: Any, **options: Any) -> bytes:
+            end = getattr(self._header, "end", None)
+            if end is not None and self._now() > end:
+                raise HettopError("predict", f"no response header within {SILENT_S:.0f} s")
+            data: bytes = read(*args, **options)
+            return data
+
+        stream.read = limited
+
+    def _until(self, seconds: float, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """The pieces that come within that time, and the one after it."""
+        end = self._now() + round(seconds * NS_PER_S)
+        for piece in pieces:
+            yield piece
+            if self._now() > end:
+                return
+
+    def _read(
+        self, pieces: Iterator[bytes], answer: Answer, content_type: str = EVENT_STREAM
+    ) -> Generator[tuple[int, bool], None, int]:
+        """Arrival, and whether it is one token with a gap of its own, of each chunk with text; returns their number."""
         reader, count, last_token, previous = EventReader(), 0, self._now(), 0
         for piece in pieces:
             moment = self._now()
@@ -166,7 +239,7 @@ class ServerAnswers:
                 answer.finish = chunk.finish or answer.finish
                 if chunk.done:
                     answer.finish = answer.finish or "stop"
-                    return
+                    return count
                 if chunk.text:
                     count += 1
                     last_token = moment
@@ -178,8 +251,20 @@ class ServerAnswers:
                 )
             if moment - last_token > WITHOUT_TOKEN_NS:
                 raise HettopError("predict", f"no token for {WITHOUT_TOKEN_NS // NS_PER_S} s")
+        media = content_type.partition(";")[0].strip().lower()
+        if not (count or answer.finish) and media not in ("", EVENT_STREAM):
+            raise HettopError("predict", f"the server answered {clean(media, 60)} instead of an event stream")
         if reader.torn or not answer.finish:
             raise HettopError("predict", "the server closed the connection before the answer's end")
+        return count
+
+    def _check_counts(self, answer: Answer, count: int) -> None:
+        """Discards the server's numbers of tokens if they contradict the chunks with text, or what was asked for."""
+        none, many = answer.tokens == 0 and count > 0, (answer.tokens or 0) > self._job.max_tokens + BEYOND
+        if none or many or answer.prompt_tokens == 0:
+            answer.prompt_tokens = None
+        if none or many:
+            answer.tokens, answer.contradicted = None, True
 
     def _request(self, number: int) -> dict[str, Any]:
         return {
@@ -193,26 +278,32 @@ class ServerAnswers:
         }
 
     def _refused(self, response: Any) -> HettopError:
-        body = b""
-        for piece in response.iter_raw():
-            body += piece
-            if len(body) > LONGEST_ERROR:
-                break
+        body = _read_up_to(LONGEST_ERROR, self._until(REFUSAL_S, response.iter_raw()))
         return HettopError("predict", f"HTTP {response.status_code}: {_words(body)}")
 
     def _first_model(self) -> str:
         """The first that the server lists. Raises HettopError (`missing`)."""
         hint = "start the server, or check the address; name the model with --model NAME"
         try:
-            found = self._client.get(f"{self._address}/models")
+            with self._asked("GET", "/models") as found:
+                end = self._now() + round(SILENT_S * NS_PER_S)
+                body = _read_up_to(LONGEST_LIST, self._until(SILENT_S, found.iter_raw()))
+                endless = len(body) > LONGEST_LIST or self._now() > end
+        except HettopError as error:
+            raise HettopError("missing", error.message, error.hint or hint) from error
         except self._httpx.HTTPError as error:
             raise HettopError(
                 "missing", f"no server answers at {clean(self._address, 80)}: {clean(str(error), 80)}", hint
             ) from error
+        if endless:
+            raise HettopError("missing", "the list of models does not end", hint)
         try:
-            return str(found.json()["data"][0]["id"])
-        except (ValueError, LookupError, TypeError) as error:
+            name = json.loads(body)["data"][0]["id"]
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
             raise HettopError("missing", f"the server lists no model (HTTP {found.status_code})", hint) from error
+        if not isinstance(name, str) or not name:
+            raise HettopError("missing", "the name of the server's first model is not text", hint)
+        return name
 
 
 def read_prompts(path: Path) -> list[str]:
@@ -229,11 +320,21 @@ def read_prompts(path: Path) -> list[str]:
     return prompts
 
 
+def _read_up_to(limit: int, pieces: Iterator[bytes]) -> bytes:
+    """What `pieces` hold, or a little more than `limit` bytes of it."""
+    body = bytearray()
+    for piece in pieces:
+        body += piece
+        if len(body) > limit:
+            break
+    return bytes(body)
+
+
 def _words(body: bytes) -> str:
     """What a refusal says, from its JSON if it is some."""
     text = body[:LONGEST_ERROR].decode("utf-8", "replace")
     try:
         document = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return clean(text, 120) or "no reason given"
-    return error_words(document) if isinstance(document, dict) else clean(text, 120)
+    return error_words(document, body) if isinstance(document, dict) else clean(text, 120)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import socket
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +18,7 @@ from hettop.models.ports import InputOptions
 from hettop.sources.engine.answers import AnswerLoop
 from hettop.sources.engine.backend import LoadOptions, RealClock
 from hettop.sources.engine.backends import create
-from hettop.sources.engine.backends.server import BEYOND, KEY, ServerAnswers, ServerBackend
+from hettop.sources.engine.backends.server import BEYOND, KEY, ServerAnswers, ServerBackend, _words
 from hettop.sources.engine.frames import AnswerReport, SampleFrame
 from hettop.sources.engine.job import AnswerJob, Limits, RunMode
 from tests.sources.engine.fakes import MS, FakeClock, ListedOut, ScriptedState
@@ -41,12 +45,38 @@ class Pieces(httpx.SyncByteStream):  # type: ignore[misc]
             raise httpx.RemoteProtocolError("peer closed connection")
 
 
+class Bytes(httpx.SyncByteStream):  # type: ignore[misc]
+    """Pieces as they are; `taken` counts those that were read."""
+
+    def __init__(self, *pieces: bytes, clock: FakeClock | None = None) -> None:
+        self._pieces, self._clock, self.taken = pieces, clock, 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._pieces:
+            self.taken += 1
+            if self._clock is not None:
+                self._clock.advance(1000 * MS)
+            yield piece
+
+
+def asked_for_models(stream: Bytes, clock: FakeClock | None = None, status: int = 200, **headers: str) -> ServerAnswers:
+    """Of a server that answers `stream` to everything."""
+    return refusing(stream, clock or FakeClock(), status, served=None, **headers)
+
+
+def refusing(stream: Bytes, clock: FakeClock, status: int, served: str | None = MODEL, **headers: str) -> ServerAnswers:
+    """Of a server that answers `stream` to everything, whose model need not be asked for."""
+    respond = httpx.MockTransport(lambda _: httpx.Response(status, headers=headers, stream=stream))
+    job = AnswerJob(max_tokens=40, served=served)
+    return ServerAnswers(httpx.Client(transport=respond), ADDRESS, job, httpx=httpx, seed=5, now=clock.now)
+
+
 def answers(clock: FakeClock, *scripts: Script, asked: list[Any] | None = None, **job: Any) -> ServerAnswers:
     requests: list[Any] = [] if asked is None else asked
 
     def respond(request: Any) -> Any:
         if request.method == "GET":
-            return httpx.Response(200, json={"data": [{"id": MODEL}]})
+            return httpx.Response(200, stream=Bytes(json.dumps({"data": [{"id": MODEL}]}).encode()))
         requests.append(json.loads(request.content))
         script = scripts[min(len(requests), len(scripts)) - 1]
         return httpx.Response(script.status, stream=Pieces(script, clock))
@@ -134,6 +164,25 @@ def test_a_failed_answer_says_why_and_the_next_one_goes_on(script: Script, words
     assert [report.finish for report in reports(out)] == ["length", "failed", "length", "length"]
 
 
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        ((11, 3), (11, 3)),
+        ((0, 0), (None, None)),
+        ((0, 3), (None, 3)),
+        ((11, 0), (None, None)),
+        ((11, 40 + BEYOND), (11, 40 + BEYOND)),
+        ((11, 40 + BEYOND + 1), (None, None)),
+    ],
+)
+def test_counts_that_contradict_the_answer_are_unknown(
+    usage: tuple[int, int], counts: tuple[int | None, int | None]
+) -> None:
+    report = reports(measured(PLAIN, Script(steady([5, 5]), usage=usage)))[1]
+    assert (report.prompt_tokens, report.tokens) == counts
+    assert report.chunks == 3
+
+
 def test_a_stream_that_merely_stops_is_not_complete() -> None:
     answering = answers(FakeClock(), PLAIN)
     answer = answering.answer(0)
@@ -175,6 +224,79 @@ def test_a_server_that_is_not_there_is_missing() -> None:
     with pytest.raises(HettopError, match="no server answers at http://localhost:8080/v1: refused") as caught:
         ServerAnswers(client, ADDRESS, AnswerJob(), httpx=httpx, seed=0, now=lambda: 0)
     assert caught.value.kind == "missing"
+
+
+def test_a_list_of_models_without_an_end_is_given_up() -> None:
+    stream = Bytes(*[b" " * 65536] * 100)
+    with pytest.raises(HettopError, match="the list of models does not end"):
+        asked_for_models(stream)
+    assert stream.taken == 17, "1 MiB is 16 pieces"
+
+
+def test_json_that_is_nested_too_deeply_is_invalid() -> None:
+    with pytest.raises(HettopError, match=r"lists no model \(HTTP 200\)"):
+        asked_for_models(Bytes(b"[" * 200_000))
+    assert _words(b"[" * 4096).startswith("[[[")
+
+
+def test_what_drips_is_given_up() -> None:
+    clock = FakeClock()
+    stream = Bytes(*[b" "] * 1000, clock=clock)  # a byte per second
+    with pytest.raises(HettopError, match="the list of models does not end"):
+        asked_for_models(stream, clock)
+    assert stream.taken == 121
+    stream = Bytes(*[b"x"] * 1000, clock=clock)
+    with pytest.raises(HettopError, match=r"HTTP 500: x{11}$"):
+        list(refusing(stream, clock, 500).answer(0).chunks)
+    assert stream.taken == 11
+
+
+def test_a_response_header_that_does_not_end_is_given_up() -> None:
+    stopped = threading.Event()
+
+    def drip(listening: socket.socket) -> None:
+        connection, _ = listening.accept()
+        with connection, suppress(OSError):  # the client hangs up
+            connection.sendall(b"HTTP/1.1 200 OK\r\n")
+            while not stopped.wait(0.005):
+                connection.sendall(b"X: y\r\n")
+
+    moments = count(0, 50_000 * MS)  # each look at the clock is 50 s later
+    with socket.create_server(("127.0.0.1", 0)) as listening, httpx.Client(trust_env=False) as client:
+        thread = threading.Thread(target=drip, args=(listening,))
+        thread.start()
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        asking = ServerAnswers(client, address, AnswerJob(served="m"), httpx=httpx, seed=5, now=lambda: next(moments))
+        try:
+            with pytest.raises(HettopError, match="no response header within 120 s"):
+                list(asking.answer(0).chunks)
+        finally:
+            stopped.set()
+            thread.join()
+    assert next(moments) == 4 * 50_000 * MS, "one look for the end, and three before reading"
+
+
+def test_redirects_and_other_content_are_named() -> None:
+    with pytest.raises(HettopError, match=r"redirects to http://localhost:1/v2 \(not followed\)") as caught:
+        asked_for_models(Bytes(), status=302, Location="http://localhost:1/v2/models")
+    assert caught.value.hint == "give that address"
+    page = refusing(Bytes(b"<html>\n\n</html>\n"), FakeClock(), 200, **{"Content-Type": "text/html; charset=utf-8"})
+    with pytest.raises(HettopError, match="the server answered text/html instead of an event stream"):
+        list(page.answer(0).chunks)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ('"\\ud800x"', "invalid model name: \ufffdx"),
+        ('{"a": 1}', "is not text"),
+        ("7", "is not text"),
+        ('""', "is not text"),
+    ],
+)
+def test_a_model_without_a_valid_name_is_refused(name: str, words: str) -> None:
+    with pytest.raises(HettopError, match=words):
+        asked_for_models(Bytes(b'{"data": [{"id": %s}]}' % name.encode()))
 
 
 def test_the_key_of_the_environment_is_sent_and_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:

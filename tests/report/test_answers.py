@@ -1,0 +1,32 @@
+"""What is said of the answers of a token stream."""
+
+from __future__ import annotations
+
+from hettop import events
+from hettop.report.answers import answer_documents, answer_notes
+from hettop.session.tokens import ANSWERS
+from tests.session.test_tokens import session_with
+from tests.streams import MS, S
+
+
+def test_answers_without_a_believable_count_say_so() -> None:
+    session = session_with(None, **{ANSWERS: {"max_tokens": 8}})
+    for number, tokens in enumerate((4, None, None)):
+        session.fold(
+            events.Answer(
+                t=S * number,
+                unit="SERVER",
+                condition="none",
+                phase="steady",
+                answer=number,
+                t0=S * number,
+                end_ns=S * number + 30 * MS,
+                chunks=4,
+                first_ns=MS,
+                tokens=tokens,
+                finish="length",
+            )
+        )
+    expected = "number of tokens n/a of 2 answers: the server's count is missing or contradicts what it sent"
+    assert f"SERVER: {expected}" in answer_notes(session, [])
+    assert answer_documents(session)[0]["tokens"] is None
