@@ -90,7 +90,7 @@ def _starts_a_load_and_resets(terminal: Terminal) -> None:
     terminal.press("Right")
     terminal.until("load now cpu:1", "active: cpu:1")
     terminal.press("Escape")
-    terminal.until("under cpu:1")
+    terminal.until("under cpu:1", without=["competing load"])
     _runs(terminal, "CPU_ONLY")
     terminal.press("x")
     terminal.until("statistics reset")

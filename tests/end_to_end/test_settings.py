@@ -46,14 +46,14 @@ def test_other_keys_and_what_is_wrong_with_some(tmp_path: Path) -> None:
     user = of_this_user(tmp_path)
     config = tmp_path / "config" / "hettop" / "config.toml"
     config.parent.mkdir(parents=True)
-    config.write_text('theme = "hettop-phosphor"\n[keys]\n"quit" = "Q"\n"help" = "h"\nzoom = "i"\n')
+    config.write_text('theme = "hettop-phosphor"\n[keys]\n"quit" = "Q"\n"help" = "e"\nzoom = "i"\n')
     (tmp_path / "state" / "hettop").mkdir(parents=True)
     (tmp_path / "state" / "hettop" / "state.json").write_text('{"introduced": true}')
     with Terminal(tmp_path, ["replay", RECORDING], environment=user) as terminal:
-        terminal.until("Q quit", "h help", "config.toml, line 5: zoom: i is already the key", "interleave")
-        terminal.press("h")
+        terminal.until("Q quit", "e help", "config.toml, line 5: zoom: i is already the key", "interleave")
+        terminal.press("e")
         terminal.until("pause or resume inference; in a replay: playback")
-        terminal.press("h")
+        terminal.press("e")
         terminal.until("1 latency", without=["pause or resume inference"])
         terminal.press("q", "Q")
         terminal.assert_left(0)
