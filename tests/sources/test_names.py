@@ -64,7 +64,7 @@ def run(*arguments: str, **variables: str) -> str:
 def test_shells_complete_it_wherever_it_may_stand() -> None:
     script = run("completions", "bash")
     assert "hwmon wattmeter none'" in script  # --power
-    assert "simulated abacus'" in script
+    assert "server abacus'" in script
 
 
 @pytest.mark.parametrize(

