@@ -119,7 +119,8 @@ class TerminalDriver(LinuxDriver):
 
     def write(self, data: str) -> None:
         if self._output_has_died():
-            self._hang_up()
+            if not self._suspended:  # else it was ended for the suspension, and begins again with the screen
+                self._hang_up()
             return
         if self._behind and self._drawing:
             return  # a part of a frame without the rest would only confuse

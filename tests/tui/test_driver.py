@@ -7,6 +7,7 @@ import pty
 import select
 import signal
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
@@ -112,6 +113,20 @@ def test_a_signal_handler_leaves_the_work_to_the_loop(handler: str, monkeypatch:
     monkeypatch.setattr("hettop.tui.driver.os.kill", lambda *_: scheduled.append("killed"))
     getattr(driver, handler)()
     assert scheduled == [{"_sigtstp_application": "_stop_here", "_sigcont_application": "_go_on"}[handler]]
+
+
+@pytest.mark.parametrize("suspended", [False, True])
+def test_a_frame_between_continuation_and_the_new_screen_is_no_hang_up(
+    suspended: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The writer was ended for the suspension: that it is gone says nothing of the terminal."""
+    sent: list[int] = []
+    monkeypatch.setattr("os.kill", lambda _process, number: sent.append(number))
+    driver = TerminalDriver.__new__(TerminalDriver)
+    driver._writer_thread = WriterThread(Path(os.devnull).open("w", encoding="utf-8"))  # never started
+    driver._suspended = suspended
+    driver.write("a frame")
+    assert sent == ([] if suspended else [signal.SIGHUP])
 
 
 def test_after_the_loop_a_stop_stops_at_once_and_a_continuation_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
