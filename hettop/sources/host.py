@@ -258,7 +258,7 @@ def memory_pressure(path: Path) -> float | None:
 
 def clock_mhz(system: str) -> float | None:
     """The mean frequency of the cores; None on a Mac, where psutil has the highest one that is possible instead."""
-    if system == "darwin":
+    if system == "darwin" or not hasattr(psutil, "cpu_freq"):
         return None
     try:
         frequency = psutil.cpu_freq()

@@ -14,9 +14,12 @@ from tests.processes.waiting import REPOSITORY
 pytest.importorskip("mypy", reason="mypy, whose typeshed knows what macOS lacks, is not installed")
 
 REACHED_BY = {
+    "processes/cpus.py": "tests/processes",
     "processes/qos.py": "tests/processes",
     "processes/serve.py": "tests/processes",
     "record/disk.py": "tests/record/test_durability.py",
+    "sources/cpufreq.py": "tests/sources/test_cpufreq.py",
+    "sources/engine/interruptions.py": "tests/sources/engine/test_interruptions.py",
     "sources/counters.py": "tests/sources/test_counters.py",
     "sources/host.py": "tests/sources/test_host.py",
     "sources/power/source.py": "tests/sources/power",

@@ -123,7 +123,8 @@ def test_a_frame_between_continuation_and_the_new_screen_is_no_hang_up(
     sent: list[int] = []
     monkeypatch.setattr("os.kill", lambda _process, number: sent.append(number))
     driver = TerminalDriver.__new__(TerminalDriver)
-    driver._writer_thread = WriterThread(Path(os.devnull).open("w", encoding="utf-8"))  # never started
+    output = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - the thread is never started
+    driver._writer_thread = WriterThread(output)
     driver._suspended = suspended
     driver.write("a frame")
     assert sent == ([] if suspended else [signal.SIGHUP])
