@@ -62,7 +62,7 @@ def _watch(plan: Plan, case: Case) -> tuple[list[float], list[float]]:
     if case.tmux:
         argv = ["tmux", "-S", str(plan.folder / "tmux"), "-f", "/dev/null", "new-session", *argv]
     with Terminal(argv, case.columns, case.lines, MOST_BYTES) as terminal:
-        terminal.await_text(rb"P50\s*\d", 30)
+        terminal.await_text(rb"P[59]0\s*\d|inf/s", 30)
         time.sleep(plan.either(FILLED_S, 2))
         for key in case.keys:
             terminal.press(key)
