@@ -16,6 +16,7 @@ from hettop.report.page import Block, Items, Table
 
 NOTES = (
     "weights are synthetic: the speed is the network's, its answers mean nothing",
+    "tinydecoder, which gives answers token by token, is built by its name, too",
     "MACs of one image; parameters with batch norm's scale and shift; top-1 accuracy as published (EmBench, table 1)",
 )
 

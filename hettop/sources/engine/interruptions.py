@@ -49,15 +49,15 @@ def listen_for_continue() -> Callable[[], bool]:
     To be called in the main thread. The signal is noted by the interpreter in whichever thread it arrives: the main
     thread, where Python runs handlers, may wait in a read for hours.
     """
-    told, tell = os.pipe()
-    for end in (told, tell):
+    read_end, write_end = os.pipe()
+    for end in (read_end, write_end):
         os.set_blocking(end, False)
     signal.signal(signal.SIGCONT, lambda _signal, _frame: None)
-    signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
 
     def continued() -> bool:
         try:
-            return signal.SIGCONT in os.read(told, MOST_SIGNALS)
+            return signal.SIGCONT in os.read(read_end, MOST_SIGNALS)
         except BlockingIOError:
             return False
 

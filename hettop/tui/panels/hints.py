@@ -38,19 +38,19 @@ class NoticeLine(Chart):
 
     def show_notices(self) -> None:
         """Draw the messages that there are now; the panels make room for what takes more than a line."""
-        rows = len(self._told(self.size.width, self.app.size.height)) if self._notices.shown else 1
+        rows = len(self._messages(self.size.width, self.app.size.height)) if self._notices.shown else 1
         if self.styles.height is None or self.styles.height.value != max(1, rows):
             self.styles.height = max(1, rows)
         self.redraw()
 
-    def _told(self, width: int, height: int) -> list[Line]:
+    def _messages(self, width: int, height: int) -> list[Line]:
         return self._notices.lines(width, max(1, height // _SHARE))
 
     def lines(self, width: int, height: int) -> list[Line]:
         if not height:
             return []
-        told = self._told(width, self.app.size.height) if self._notices.shown else []
-        return told[-height:] or [self.hints(width)]
+        messages = self._messages(width, self.app.size.height) if self._notices.shown else []
+        return messages[-height:] or [self.hints(width)]
 
     def hints(self, width: int) -> Line:
         """The keys."""
