@@ -86,10 +86,20 @@ class Answer(Event, frozen=True, kw_only=True, tag="answer", eq=False):
     error: Text | None = None
 
 
+class ProviderNodes(msgspec.Struct, frozen=True, kw_only=True):
+    """How many nodes of a graph ONNX Runtime assigned to one execution provider, by its full name, and in how many
+    groups that follow each other."""
+
+    provider: Text
+    nodes: Count
+    partitions: Count
+
+
 class Engine(Event, frozen=True, kw_only=True, tag="engine", eq=False):
     """A unit's engine process changed state, or reported something new about itself.
 
-    `placed` says what is known to run the model; None until a plan or counters say. `unfinished` counts paced
+    `placed` says what is known to run the model; None until a plan or counters say, and
+    `provider_nodes` how the framework assigned the nodes, None where it does not report it. `unfinished` counts paced
     arrivals that were due and not started when the unit paused or stopped; after a pause they are served first.
     `inputs` are the loaded model's, as `name dtype[shape]`. `compile_ns` is what compiling the model took before
     the load, `cached` whether an earlier compilation was used instead; both None where nothing is compiled. `qos`
@@ -106,6 +116,7 @@ class Engine(Event, frozen=True, kw_only=True, tag="engine", eq=False):
     compile_ns: Nanoseconds | None = None
     cached: bool | None = None
     placed: Text | None = None
+    provider_nodes: Annotated[list[ProviderNodes], msgspec.Meta(max_length=16)] | None = None
     note: Text | None = None
     peak_memory_mb: Ratio | None = None
     unfinished: Count | None = None

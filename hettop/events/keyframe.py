@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 
 from hettop.events.base import LARGEST_EXACT, NO_LOAD, Count, Event, Failure, Milliwatts, Nanoseconds, Ratio, Runs, Text
-from hettop.events.inference import Engine, Interrupted, Outputs, Plan
+from hettop.events.inference import Engine, Interrupted, Outputs, Plan, ProviderNodes
 from hettop.events.machine import Baseline, HostLoad, Load, Power, PowerStatus
 from hettop.events.session_events import Advice, Control, Dropped, End, Header, Mark
 from hettop.events.studies import Study
@@ -44,11 +44,13 @@ class RailState(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PendingPower(msgspec.Struct, frozen=True, array_like=True):
-    """A power sample of which it is not yet known what ran meanwhile; `mw` has a place for each rail."""
+    """A power sample of which it is not yet known what ran meanwhile; `mw` has a place for each rail, those of
+    accelerators, which `others` names, last."""
 
     end_ns: Nanoseconds
     elapsed_ns: Nanoseconds
-    mw: Annotated[list[Milliwatts | None], msgspec.Meta(max_length=16)]
+    mw: Annotated[list[Milliwatts | None], msgspec.Meta(max_length=64)]
+    others: Annotated[list[Text], msgspec.Meta(max_length=32)] = []
 
 
 class SpanState(msgspec.Struct, frozen=True, array_like=True):
@@ -319,6 +321,7 @@ class UnitState(msgspec.Struct, kw_only=True, omit_defaults=True):
     qos: Text | None = None
     warmup_ns: Annotated[list[Nanoseconds], msgspec.Meta(max_length=1000)] = []
     placed: Text | None = None
+    provider_nodes: Annotated[list[ProviderNodes], msgspec.Meta(max_length=16)] | None = None
     note: Text | None = None
     peak_memory_mb: Ratio | None = None
     unfinished: Count | None = None
