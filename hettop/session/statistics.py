@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from hettop.events import Failure, Outputs, Plan, split_row
+from hettop.events import Failure, Outputs, Plan, ProviderNodes, split_row
 from hettop.session.answers import answers_of, gives_answers
 from hettop.session.condition import Condition, DurationSeries
 from hettop.session.energy import EnergyFigures, energy_figures
@@ -95,6 +95,7 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     thermal: str | None = None
     backend: str | None = None
     placed: str | None = None
+    provider_nodes: list[ProviderNodes] | None = None
     simulated: bool = False
     n: int = 0
     exact: bool | None = None
@@ -248,6 +249,7 @@ def _of_unit(session: Session, unit: Unit) -> Statistics:
         load=session.load,
         backend=unit.backend or (session.header.model.backend if session.header else None),
         placed=unit.placed,
+        provider_nodes=unit.provider_nodes,
         simulated=session.simulated,
         compile_ms=_ms(unit.compile_ns),
         cached=unit.cached,

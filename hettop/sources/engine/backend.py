@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+from hettop.events import ProviderNodes
 from hettop.models.ports import Feed, InputOptions, Port
 from hettop.units import NS_PER_S
 
@@ -48,6 +49,7 @@ class Loaded:
         None where nothing is compiled.
     compiled: where the compiled model lies from which the framework's plan can be read; None where there are no plans.
     stateful: whether the framework itself carries a state from call to call, beside the inputs.
+    provider_nodes: how the nodes are assigned to execution providers; None where that is not known.
     recycle_after: after so many predictions the process had better be replaced by a new one; None: never.
     """
 
@@ -62,6 +64,7 @@ class Loaded:
     compiled: str | None = None
     recycle_after: int | None = None
     stateful: bool = False
+    provider_nodes: Sequence[ProviderNodes] | None = None
 
 
 class Clock(Protocol):

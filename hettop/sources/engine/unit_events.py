@@ -72,6 +72,7 @@ def ready_event(unit: str, report: ReadyReport, handover: WorkerHandover, doubts
         cached=report.cached,
         qos=report.qos,
         placed=None if report.placed is None else clean(report.placed),
+        provider_nodes=report.provider_nodes,
         note=doubts.note(report.note, counted=False),
         pid=report.pid,
         inputs=[clean(text) for text in report.inputs],

@@ -229,6 +229,7 @@ def _ready(
         load_ns=loaded.load_ns,
         first_ns=first_ns,
         placed=loaded.placed,
+        provider_nodes=None if loaded.provider_nodes is None else list(loaded.provider_nodes),
         note=" · ".join(part for part in (loaded.note, chosen) if part),
         inputs=[fed(port, feed) for port in loaded.inputs],
         peak_memory_mb=peak_memory_mb(),

@@ -198,6 +198,7 @@ class OnnxRuntimeBackend:
             self._inputs,
             outputs,
             "; ".join(filter(None, notes)),
+            provider_nodes=None if assigned is None else assigned.by_provider,
         )
 
     def _load_on_core_ml(self, runtime: Any, path: Path, source: _Source, unit: str, *, strict: bool) -> Loaded:
