@@ -57,8 +57,8 @@ def declared(package: Distribution) -> str:
     """
     metadata = package.metadata
     classifiers = [c.rpartition(" :: ")[2] for c in metadata.get_all("Classifier", ()) if c.startswith("License :: ")]
-    first_line = (metadata["License"] or "").strip().partition("\n")[0]
-    return metadata["License-Expression"] or " AND ".join(classifiers) or first_line
+    expression, older = (" ".join(metadata.get_all(name, ())) for name in ("License-Expression", "License"))
+    return expression or " AND ".join(classifiers) or older.strip().partition("\n")[0]
 
 
 def applicable(lines: Iterable[str], extras: Set[str] = frozenset()) -> Iterator[Requirement]:
