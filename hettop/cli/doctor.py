@@ -18,6 +18,7 @@ from hettop.app.rail_control import MODEL, Checked, check_rails, control_options
 from hettop.cli.anonymize import names_here
 from hettop.cli.commands import refuse
 from hettop.console.measuring import measure
+from hettop.console.messages import shown_while_slow
 from hettop.console.progress import completed, progress_line, unit_states
 from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
@@ -66,18 +67,19 @@ def _user() -> str:
 def _check(*, as_json: bool, anonymize: bool) -> int:
     host = describe_host()
     terminal = Terminal(_size(), sys.stdout.encoding or "ascii", os.environ)
-    found = examine(
-        host=host,
-        machine=this_machine(chip=host.chip),
-        cache=default_cache(),
-        compiled=default_compiled_models(),
-        folder=Path.cwd(),
-        terminal=terminal,
-        folders=own_folders(),
-        ask=lambda: ask_devices(os.environ),
-        rails=my_validated_rails(),
-        providers=Providers(find_providers(anew=True), this_hardware(), allowed_providers()),
-    )
+    with shown_while_slow("checking this machine"):
+        found = examine(
+            host=host,
+            machine=this_machine(chip=host.chip),
+            cache=default_cache(),
+            compiled=default_compiled_models(),
+            folder=Path.cwd(),
+            terminal=terminal,
+            folders=own_folders(),
+            ask=lambda: ask_devices(os.environ),
+            rails=my_validated_rails(),
+            providers=Providers(find_providers(anew=True), this_hardware(), allowed_providers()),
+        )
     groups = anonymous_data(dict(found.groups), names_here()) if anonymize else found.groups
     if as_json:
         sys.stdout.write(to_json(doctor_document(groups, measures=found.measures)) + "\n")
