@@ -82,7 +82,7 @@ def _only_measurement() -> Iterator[None]:
         os.close(descriptor)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Latency:
     """Measures models for one test and keeps the recordings, as `name`, in `folder`."""
 
@@ -137,7 +137,7 @@ class Latency:
                 measured.recording.unlink(missing_ok=True)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Measured:
     """One measurement. `kept`: whether its recording stays, because a limit is missed or undecided."""
 
