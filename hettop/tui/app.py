@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, cast
 
+from textual._compositor import ChopsUpdate
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
@@ -42,9 +43,13 @@ from hettop.tui.screens.spikes import SpikesScreen
 from hettop.tui.screens.studies import StudiesScreen
 from hettop.tui.screens.verdict import VerdictScreen
 from hettop.tui.themes import DEFAULT, load_themes
+from hettop.tui.updates import SmallUpdate
 from hettop.units import NS_PER_S
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from textual.screen import Screen
+
     # The session needs numpy and msgspec, the first screen does not: it is painted before they are imported.
     from hettop.session.session import Session
 
@@ -255,6 +260,11 @@ class HettopApp(Measuring, Replaying, Arranging):
             severity = _SEVERITIES.get(notice.severity, "information")
             self.notify(clean_lines(notice.text), severity=severity, markup=False)
         self.draw()
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        if isinstance(renderable, ChopsUpdate):
+            renderable = cast("RenderableType", SmallUpdate(renderable))
+        super()._display(screen, renderable)
 
     def show_notices(self) -> None:
         if self._hints.is_mounted:
