@@ -12,10 +12,15 @@ from hettop.session.views.answers import AnswersView
 from hettop.session.views.contrast import ContrastView
 from hettop.session.views.machine import HostView, PowerView
 from hettop.session.views.spikes import SpikesView
+from hettop.units import NS_PER_S
 
 if TYPE_CHECKING:
     # The screen imports this module before its first paint, which must not wait for the codec's libraries.
     from hettop.events import Advice, Failure, Study
+
+
+YOUNG_SPANS_NS = tuple(seconds * NS_PER_S for seconds in (5, 10, 15, 20, 30, 60))
+"""Charts over time grow in these steps until the session is as old as the time window."""
 
 
 class Scale(Enum):
@@ -73,6 +78,11 @@ class ViewRequest:
     spike_slots: int = 60
     numbers: SessionView | None = None
     timeline: TimelineView | None = None
+
+    @property
+    def span_ns(self) -> int:
+        """What charts over time show: the time window, of a session that is not so old yet no more than it can fill."""
+        return min(self.window_ns, next((span for span in YOUNG_SPANS_NS if span >= self.now_ns), self.window_ns))
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ class _Grid:
 
 def timeline(session: Session, unit: str | None, request: ViewRequest) -> TimelineView:
     """All units' samples in the window, or the viewed unit's alone."""
-    window_ns = min(request.window_ns, max(request.now_ns, LONGEST_WINDOW_NS))
+    window_ns = min(request.span_ns, max(request.now_ns, LONGEST_WINDOW_NS))
     grid = _Grid(request.now_ns, window_ns, request.timeline_slots)
     names = [unit] if unit is not None and not request.all_units else list(session.units)
     long = window_ns > LONGEST_WINDOW_NS

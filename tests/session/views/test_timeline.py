@@ -209,3 +209,12 @@ def test_a_timeline_made_from_frame_to_frame_is_the_one_made_at_once() -> None:
         assert before == timeline(session, now, timeline_slots=37)
         spikes += before.spikes or 0
     assert spikes > 0
+
+
+@pytest.mark.parametrize(
+    ("now_s", "window_s", "shown_s"),
+    [(0.1, 30, 5), (5, 30, 5), (5.1, 30, 10), (13.5, 30, 15), (13.5, 10, 10), (40, 3600, 60)],
+)
+def test_a_young_session_fills_its_charts(now_s: float, window_s: int, shown_s: int) -> None:
+    found = view(folded(*TURNS), ViewRequest(now_ns=int(now_s * S), window_ns=window_s * S, timeline_slots=50))
+    assert (found.timeline.window_ns, found.power.span_ns) == (shown_s * S, shown_s * S)
