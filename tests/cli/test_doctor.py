@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from hettop.cli.anonymize import serial_numbers
 from tests.cli.running import assert_refused, hettop, hettop_process
 from tests.coreml.bench import Bench
 from tests.processes.waiting import REPOSITORY
@@ -116,12 +115,3 @@ def test_force_replaces_nothing_but_an_archive(tmp_path: Path) -> None:
     assert_refused(hettop("doctor", "--report", "m.onnx", "--force", cwd=tmp_path), "m.onnx")
     assert (tmp_path / "m.onnx").read_bytes() == b"model"
     assert_refused(hettop("doctor", "--include", "x.jsonl", cwd=tmp_path), "--include has no effect without --report")
-
-
-def test_serial_numbers_are_read_where_the_system_has_them(tmp_path: Path) -> None:
-    (tmp_path / "id").write_text("0123abcd\n")
-    (tmp_path / "none").write_text("To be filled by O.E.M.\n")
-    files = [str(tmp_path / name) for name in ("id", "none", "missing")]
-    assert serial_numbers("linux", files=files) == ["0123abcd"]
-    printed = '  "IOPlatformUUID" = "A1-B2"\n  "IOPlatformSerialNumber" = "XK2V9H4QJL"\n  "model" = <"Mac14,2">\n'
-    assert serial_numbers("darwin", lambda _: printed) == ["A1-B2", "XK2V9H4QJL"]
