@@ -107,7 +107,8 @@ def build_archive(found: Gathered, identity: Mapping[str, Sequence[str]], today:
         LOG_FILE: anonymous_file(b"\n".join(found.log.lines).decode() + "\n", names) if found.log is not None else "",
     }
     data = _zipped({name: text.encode() for name, text in texts.items() if text})
-    check_archive(data, identity, _field_names(document) | _field_names(doctor) | EVENT_FIELDS)
+    settings = _field_names(found.log.header.settings) if found.log is not None else frozenset[str]()
+    check_archive(data, identity, _field_names(document) | _field_names(doctor) | EVENT_FIELDS | settings)
     return Archive(data, anonymous_document(document, names))
 
 

@@ -20,6 +20,8 @@ LONG_WORD = 6
 KIND = "k"
 """The kind of a recording's line, such as `mark`: one of hettop's own words, too."""
 
+_OWN_WORDS = re.compile(r"\bcpu_(?:only|and_gpu|and_ne)\b|(?<=[0-9]\.)dev(?=[0-9])")
+"""Units, which stay although a machine may be called gpu, and the `dev` of versions."""
 _HOME = re.compile(r"[/\\](?:home|users)[/\\][^\s/\\\"']+", re.I)
 _RANDOM = re.compile(r"[\w+/=-]{20,}", re.ASCII)
 _BESIDE_DIGIT = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
@@ -68,7 +70,7 @@ def _plain(text: str) -> str:
 
 
 def _kinds_in(text: str, patterns: Mapping[str, re.Pattern[str] | None]) -> Iterator[str]:
-    plain = _plain(text)
+    plain = _OWN_WORDS.sub("", _plain(text))
     yield from (kind for kind, pattern in patterns.items() if pattern is not None and pattern.search(plain))
     if _HOME.search(text):
         yield "path of a home folder"

@@ -23,7 +23,7 @@ from hettop.app.doctor_report import (
     tried_row,
 )
 from hettop.errors import HettopError
-from hettop.events import FORMAT, VERSION, Header, Host, ModelInfo
+from hettop.events import FORMAT, VERSION, Header, Host, ModelInfo, encode
 from tests.processes.waiting import REPOSITORY
 
 TODAY = date(2026, 11, 29)
@@ -55,7 +55,17 @@ def header(chip: str = "Apple M2", *, simulated: bool = False) -> Header:
     host = Host(chip=chip, os="macOS 15.3")
     model = ModelInfo(name="m.onnx", backend="onnxruntime")
     at = "2026-11-29T00:00:00Z"
-    return Header(t=0, format=FORMAT, version=VERSION, id="7f3c", wall=at, simulated=simulated, host=host, model=model)
+    return Header(
+        t=0,
+        format=FORMAT,
+        version=VERSION,
+        id="7f3c",
+        wall=at,
+        simulated=simulated,
+        host=host,
+        model=model,
+        settings={"answers": {"max": 1}},
+    )
 
 
 def files_of(data: bytes) -> dict[str, str]:
@@ -109,10 +119,11 @@ def test_the_check_reads_the_archive_back() -> None:
     check_archive(made.getvalue(), {"user name": ["bob"]}, frozenset())
 
 
-@pytest.mark.parametrize("name", ["mark", "rich", "power", "python", "hettop"])
+@pytest.mark.parametrize("name", ["mark", "rich", "power", "python", "hettop", "max", "gpu", "dev"])
 def test_a_user_who_is_called_like_a_field_can_send_a_report(name: str) -> None:
-    log = Log(header(), (b'{"k":"mark","t":1,"text":"x"}',))
-    found = Gathered(HOST, FINDINGS, {"rich": "13.7"}, CONFIG, "", log)
+    log = Log(header(), (encode(header()), b'{"k":"mark","t":1,"text":"x"}'))
+    units = Findings({"units": [Finding("CPU_AND_GPU", True, "")]})
+    found = Gathered(HOST, units, {"rich": "13.7"}, CONFIG, "", log)
     build_archive(found, {"user name": [name], "home folder": [f"/home/{name}", name]}, TODAY)
 
 

@@ -53,6 +53,12 @@ def test_it_leaves_alone(text: str) -> None:
     assert kinds(text) == []
 
 
+def test_a_machine_called_like_a_unit_or_a_version_s_part_is_found_elsewhere_only() -> None:
+    names = {"host name": ["gpu", "dev"]}
+    assert find_leaks({"a.txt": b"CPU_AND_GPU by hettop 0.2.0.dev0"}, names) == []
+    assert len(find_leaks({"a.txt": b"on gpu"}, names)) == len(find_leaks({"a.txt": b"by dev"}, names)) == 1
+
+
 def test_a_name_is_found_over_a_line_break_and_in_another_form_of_unicode() -> None:
     text = "first\nby ada\n"
     assert find_leaks({"a.txt": text.encode()}, NAMES)[0] == Leak("a.txt, line 2", "user name")
