@@ -14,6 +14,7 @@ from tests.processes.waiting import PACKAGE, REPOSITORY
 pytest.importorskip("mypy", reason="mypy, whose typeshed knows what macOS lacks, is not installed")
 
 REACHED_BY = {
+    "cli/anonymize.py": "tests/cli/test_anonymize.py",
     "processes/cpus.py": "tests/processes",
     "processes/qos.py": "tests/processes",
     "processes/serve.py": "tests/processes",
