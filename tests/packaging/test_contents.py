@@ -86,7 +86,8 @@ def test_the_wheel_has_the_package_what_comes_with_it_and_nothing_else(wheel: di
 def test_the_sdist_has_what_is_needed_to_build_and_to_test(sdist: dict[str, bytes]) -> None:
     folders = ("hettop", "themes", "recordings", "tests", "benchmarks", "tools", "docs", "packaging", ".ci")
     wanted = sources(*(folder for folder in folders if (REPOSITORY / folder).is_dir()))
-    files = {"pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", *LICENSES}
+    pages = {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff"}
+    files = {"pyproject.toml", "action.yml", *pages, *LICENSES}
     assert wanted | files <= set(sdist)
     top = {PurePosixPath(name).parts[0] for name in set(sdist)}
     assert top == {*folders, ".github", *files, "PKG-INFO", ".gitignore"}
