@@ -29,8 +29,8 @@ from hettop.models.networks.catalogue import is_built_in
 from hettop.models.ports import InputOptions
 from hettop.models.resolve import (
     COMPILED_SUFFIX,
+    ON_CPU,
     TRANSLATED,
-    TRANSLATED_NOTE,
     ResolvedModel,
     is_core_ml,
     resolve,
@@ -276,7 +276,8 @@ def _choose_backend(  # noqa: PLR0911 - a case for each kind of model
 def _placed(model: ResolvedModel, available: tuple[str, ...]) -> ResolvedModel:
     """With a note that is true of every unit: on a Mac, ONNX Runtime may hand a translation to Core ML again."""
     on_cpu = all(split_unit(unit)[0] == "CPU_ONLY" for unit in available)
-    return model if on_cpu or model.note != TRANSLATED_NOTE else replace(model, note=TRANSLATED)
+    translated = model.note.endswith(f"{TRANSLATED}{ON_CPU}")
+    return model if on_cpu or not translated else replace(model, note=model.note.removesuffix(ON_CPU))
 
 
 def _hint(text: str) -> tuple[str, str]:

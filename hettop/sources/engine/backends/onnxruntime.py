@@ -22,7 +22,7 @@ from hettop.models.cache import ModelCache, default_cache
 from hettop.models.inputs import make_inputs
 from hettop.models.package_ports import described
 from hettop.models.ports import Feed, InputOptions, Port
-from hettop.models.resolve import TRANSLATED, TRANSLATED_NOTE, is_core_ml, model_file
+from hettop.models.resolve import ON_CPU, is_core_ml, model_file, translated_note
 from hettop.models.translated import NOTES_KEY, translated_file
 from hettop.processes.framework_errors import reason
 from hettop.processes.scratch import scratch_folder
@@ -168,7 +168,7 @@ class OnnxRuntimeBackend:
         pool = own_process.num_threads() - threads_before + 1
         outputs = self._take(runtime, session, path, source)
         placed = PLACED if session.get_providers() == [PROVIDER] else None
-        notes = (*source.notes(session, TRANSLATED_NOTE), "" if threads else _default_threads(pool))
+        notes = (*source.notes(session, ON_CPU), "" if threads else _default_threads(pool))
         return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
 
     def _load_on_provider(
@@ -190,7 +190,7 @@ class OnnxRuntimeBackend:
             )
         version = clean(str(device.ep_metadata.get("version", "")), 40)
         named = f"{provider.name} {version}" if version else ""
-        notes = (*source.notes(session, TRANSLATED), named, left_note(assigned))
+        notes = (*source.notes(session), named, left_note(assigned))
         return Loaded(
             unit,
             placed_on(provider, unit, assigned),
@@ -221,7 +221,7 @@ class OnnxRuntimeBackend:
             counts = {} if counted.share is None else counted.share.counts
             check_strict("Core ML", counts.get(onnx_core_ml.PROVIDER, 0) if counts else None, sum(counts.values()))
         placed = onnx_core_ml.placed(session.get_providers(), counted.share)
-        notes = (*source.notes(session, TRANSLATED), onnx_core_ml.permission(unit), counted.note)
+        notes = (*source.notes(session), onnx_core_ml.permission(unit), counted.note)
         return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
 
     def _open(
@@ -363,24 +363,31 @@ class _OrtValues:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The ONNX file to load, and what is known of its inputs beyond what it says itself."""
+    """The ONNX file to load, and what is known of its inputs beyond what it says itself.
+
+    translated: what it was translated from, in words; empty for an ONNX model.
+    """
 
     file: Path
     ports: Mapping[str, Described] = field(default_factory=dict)
-    translated: bool = False
+    translated: str = ""
     fresh_state: bool = False
 
     def described(self, port: Port) -> Port:
         found = self.ports.get(port.name)
         return port if found is None else described(port, found)
 
-    def notes(self, session: Any, translated: str) -> tuple[str, ...]:
-        """What is to be known of it; `translated` is how a translation is called."""
+    def notes(self, session: Any, where: str = "") -> tuple[str, ...]:
+        """What is to be known of it; `where` is said of a translation."""
         if not self.translated:
             return ()
         states = any(port.kind == "state" for port in self.ports.values())
         remarks = session.get_modelmeta().custom_metadata_map.get(NOTES_KEY, "").splitlines()
-        return (translated, *([FRESH_STATE_NOTE if self.fresh_state else STATE_NOTE] if states else []), *remarks)
+        return (
+            f"{self.translated}{where}",
+            *([FRESH_STATE_NOTE if self.fresh_state else STATE_NOTE] if states else []),
+            *remarks,
+        )
 
 
 def _source(path: Path, function: str | None, cache: ModelCache, *, fresh_state: bool) -> _Source:
@@ -394,7 +401,9 @@ def _source(path: Path, function: str | None, cache: ModelCache, *, fresh_state:
 
     ports = open_package(path).function(function)
     file = translated_file(path, function, cache)
-    return _Source(file, {port.name: port for port in (*ports.inputs, *ports.states)}, True, fresh_state)
+    return _Source(
+        file, {port.name: port for port in (*ports.inputs, *ports.states)}, translated_note(path), fresh_state
+    )
 
 
 def _nothing_loaded(_outputs: list[str], _feed: Feed) -> list[Any]:
