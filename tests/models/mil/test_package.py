@@ -175,7 +175,7 @@ def test_a_specification_from_the_future(package: Path) -> None:
 
 def test_missing_weights(package: Path) -> None:
     _weight_file(package).unlink()
-    _refused(package, "missing", "weight.bin")
+    _refused(package, "missing", f"weights/weight.bin is missing: {_weight_file(package)}")
 
 
 def test_weights_that_are_cut(package: Path) -> None:

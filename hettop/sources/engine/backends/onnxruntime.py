@@ -9,7 +9,7 @@ import contextlib
 import importlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ from hettop.sources.engine.coreml.availability import (
     units_on_request,
     why_not,
 )
+from hettop.sources.engine.custom_ops import EXTENSIONS_DOMAIN, INSTALL_EXTENSIONS, register_custom_ops
 from hettop.sources.engine.providers.devices import (
     assigned_nodes,
     check_strict,
@@ -150,6 +151,7 @@ class OnnxRuntimeBackend:
         threads = self._threads(unit, options)
         path = model_file(model, self._cache)
         source = _source(path, options.function, self._cache, fresh_state=options.fresh_state)
+        source = replace(source, custom_ops=options.custom_ops)
         runtime = self._runtime = self._find_runtime()
         runtime.set_default_logger_severity(FATAL)  # for what belongs to no session, such as its threads
         self._run = _nothing_loaded
@@ -228,6 +230,7 @@ class OnnxRuntimeBackend:
         self, runtime: Any, path: Path, source: _Source, options: Any, providers: Sequence[Any] | None
     ) -> tuple[Any, int]:
         """The session, and how long making it took, in ns. providers: None if the options name a device."""
+        register_custom_ops(options, Path(source.file), source.custom_ops)
         start = self.clock.now()
         try:
             # Without its fallback: a provider that fails is to fail, not to become another one.
@@ -372,6 +375,7 @@ class _Source:
     ports: Mapping[str, Described] = field(default_factory=dict)
     translated: str = ""
     fresh_state: bool = False
+    custom_ops: Sequence[str] = ()
 
     def described(self, port: Port) -> Port:
         found = self.ports.get(port.name)
@@ -447,12 +451,20 @@ UNSUPPORTED_OP = (
     r"Could not find an implementation for (\S+?)\(",
 )
 OWN_DOMAINS = ("ai.onnx", "com.microsoft")
-CUSTOM_OPS = "hettop cannot load libraries of custom operators: export the model with ONNX's own operators"
+CUSTOM_OPS = "pass the library with this operator: --custom-ops LIB"
 MISSING_WEIGHTS = (
-    r'does not exist: "(?:[^"]*/)?([^"/]+)"',
-    r'filesystem error: .*No such file or directory \["?(?:[^"\]]*/)?([^"/\]]+)',  # ONNX Runtime 1.21
+    r'does not exist: "([^"]+)"',
+    r'filesystem error: .*No such file or directory \["?([^"\]]+)',  # ONNX Runtime 1.21
 )
+LONGEST_PATH = 1000
 NOT_A_MODEL = frozenset({"InvalidProtobuf", "InvalidGraph", "InvalidArgument", "NoModel"})
+
+
+def _operator_hint(operator: str) -> str:
+    """What to do about an operator without an implementation, by the domain before its name."""
+    if operator.startswith(EXTENSIONS_DOMAIN):
+        return INSTALL_EXTENSIONS
+    return CUSTOM_OPS if ":" in operator and not operator.startswith(OWN_DOMAINS) else ""
 
 
 def load_error(path: Path, error: Exception) -> HettopError:
@@ -460,14 +472,14 @@ def load_error(path: Path, error: Exception) -> HettopError:
     text, name, kind = str(error), clean(path.name), type(error).__name__
     for pattern in UNSUPPORTED_OP:
         if found := re.search(pattern, text):
-            hint = CUSTOM_OPS if ":" in found[1] and not found[1].startswith(OWN_DOMAINS) else ""
+            hint = _operator_hint(found[1])
             return HettopError(
                 "unsupported-op", f"{name}: ONNX Runtime cannot run the operator {clean(found[1])}", hint
             )
     file = next(filter(None, (re.search(pattern, text) for pattern in MISSING_WEIGHTS)), None)
     if file is not None or "external data" in text.lower():
-        what = clean(file[1]) if file else reason(error)
-        hint = "the model stores them in a separate file: copy that file, too"
+        what = clean(file[1], LONGEST_PATH) if file else reason(error)
+        hint = "the model stores them in a separate file: copy that file to this path"
         return HettopError("missing", f"{name}: its weights are missing: {what}", hint)
     if "Unsupported model IR version" in text or "released onnx opset" in text:
         hint = "update onnxruntime, or export the model for an older opset"
