@@ -285,7 +285,7 @@ def model_options(arguments: argparse.Namespace) -> ModelOptions:
             remote=getattr(arguments, "remote", False),
         ),
         strict=bool(getattr(arguments, "strict", False)),
-        custom_ops=tuple(arguments.custom_ops),
+        custom_ops=tuple(getattr(arguments, "custom_ops", ())),
     )
 
 

@@ -244,14 +244,15 @@ class _Translator:
                 f"{place}: its translation has rank {len(result.shape)}, declared is {len(declared.shape)}",
                 DAMAGED,
             )
+        shape = result.shape if declared.is_list and result.shape is not None else declared.shape
         typed = self.graph.cast(result, declared.dtype)
         if typed.value is not None:
             return Tensor(typed.name, typed.dtype, typed.shape, typed.value)
         name = typed.name
         if self.depth == 0 and self.graph.rename(typed, declared.name, before):
             name = declared.name
-            self.declared[name] = (declared.dtype, declared.shape)
-        return Tensor(name, declared.dtype, declared.shape)
+            self.declared[name] = (declared.dtype, shape)
+        return Tensor(name, declared.dtype, shape)
 
     def _output(self, name: str) -> Tensor:
         """The output of the function under its own name, made by a node even if it is an input or a constant."""
@@ -274,6 +275,9 @@ class _Translator:
 def _declared(value: Message, place: str) -> Output:
     if value.type.WhichOneof("type") == "dictionaryType":
         return Output(value.name, None, None)
+    if value.type.WhichOneof("type") == "listType":
+        element, shape = tensor_type(value.type.listType.type, f"an element of {value.name!r} of {place}")
+        return Output(value.name, element.numpy, (None, *shape), is_list=True)
     element, shape = tensor_type(value.type, f"{value.name!r} of {place}")
     return Output(value.name, element.numpy, shape)
 
