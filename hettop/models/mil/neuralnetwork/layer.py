@@ -17,9 +17,6 @@ from hettop.models.mil.values import Shape
 
 Message = Any
 
-UNMEASURED = (ValueError, TypeError)
-"""What asking for the shape of a tensor without one raises."""
-
 
 @dataclass(frozen=True, slots=True)
 class Layer:
@@ -69,7 +66,7 @@ class Layer:
         return self.graph.constant(np.asarray(value, np.float32))
 
     def as_images(self, work: Callable[[Tensor, Shape], Tensor]) -> Tensor:
-        """What `work` makes of x with four axes; it is told the shape of what it makes, whose leading axis is x's."""
+        """What `work` makes of x with four axes; it gets the shape of its result, too."""
         x, shape = self.x, self.shape
         if x.rank == 4:
             return work(x, shape)
