@@ -452,7 +452,7 @@ def check_result_options(arguments: argparse.Namespace) -> None:
 
 def check_force(arguments: argparse.Namespace) -> None:
     """Raises HettopError (`usage`) for `--force` without a file to replace."""
-    files = [getattr(arguments, name, None) for name in ("record", "output", "out", "to")]
+    files = [getattr(arguments, name, None) for name in ("record", "output", "out", "to", "report")]
     if arguments.force and all(file in (None, PIPE) for file in files):
         raise HettopError("usage", "--force has nothing to replace", "name a file, or leave out --force")
 
