@@ -342,7 +342,8 @@ package = open_package({str(good)!r})
 logging.getLogger("coremltools").addHandler(logging.NullHandler())
 import coremltools
 spec = coremltools.utils.load_spec({str(good)!r})
-print(spec == package.spec, spec.description.input[0].name)
+theirs, ours = (each.SerializeToString(deterministic=True) for each in (spec, package.spec))
+print(theirs == ours, spec.description.input[0].name)
 """
     assert _in_a_process(code) == "True x"
 
