@@ -26,7 +26,7 @@ from hettop.stats.spikes import WIDE_TIMES
 from hettop.text import clean
 from hettop.units import NS_PER_S
 
-CORE_ML = "coreml"
+CORE_ML, SERVER = "coreml", "server"
 WORTH_SAYING = 2
 
 
