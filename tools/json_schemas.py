@@ -91,6 +91,8 @@ class AnswerFields(TypedDict):
     tokens: int | None
     chunks: int
     chunks_of_several: int
+    prompt_tokens: int | None
+    cached_tokens: int
     answers_without_gaps: int
     tokens_per_s_p50: float | None
     per_token_p50_ms: float | None

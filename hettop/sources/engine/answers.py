@@ -132,6 +132,7 @@ class AnswerUnderWay:
             tokens=counted if counted is not None or unknown else self.chunks,
             gaps_counted=self.count_gaps,
             prompt_tokens=None if answer is None else answer.prompt_tokens,
+            cached_tokens=None if answer is None else answer.cached_tokens,
             first_ns=None if self.first is None else self.first - self.start,
             late_ns=self.late,
             longest_ns=self.longest if self.chunks > 1 else None,

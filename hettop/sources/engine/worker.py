@@ -154,8 +154,12 @@ def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter, inter
             read_usage=UsageMeter().read,
             peak_memory_mb=peak_memory_mb,
         )
-        described = replace(loaded, note="; ".join(filter(None, (loaded.note, answering.words))))
-        _give_answers(loop, writer, lambda first_ns: _ready(backend, described, feed, job, first_ns=first_ns, qos=qos))
+
+        def ready(first_ns: int) -> ReadyReport:
+            described = replace(loaded, note="; ".join(filter(None, (loaded.note, answering.words))))
+            return _ready(backend, described, feed, job, first_ns=first_ns, qos=qos)
+
+        _give_answers(loop, writer, ready)
         return
     sampler = Sampler(
         backend,
