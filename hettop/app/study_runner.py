@@ -26,6 +26,7 @@ from hettop.measurement.options import ModelOptions
 from hettop.measurement.setup import DEFAULT_BACKEND
 from hettop.processes.child_process import ChildExit, ChildProcess, ProcessGuard, environment_for_child, module_command
 from hettop.processes.pipe_reader import LineReader
+from hettop.sources.engine.names import SERVER
 from hettop.studies.coexec.measure import TogetherPower, with_energy
 from hettop.studies.coexec.options import FEWEST_UNITS
 from hettop.studies.coexec.result import CoexecResult
@@ -320,12 +321,16 @@ class StudyControl:
 
     def _why_not(self, study: StudyKind) -> str:
         setup = self._measurement.setup
+        if setup.backend == SERVER:
+            return "needs a model file: a server's model cannot be opened from here"
         if len(setup.available) < (study.live.units if study.live is not None else FEWEST_UNITS):
             return "needs two units"
         return "needs a real model: hettop MODEL" if setup.simulated else f"needs --backend {DEFAULT_BACKEND}"
 
     def _kinds(self) -> tuple[Kind, ...]:
         setup = self._measurement.setup
+        if setup.backend == SERVER:
+            return ()
         if setup.simulated:  # no real model to study, but units that can co-execute
             return coexecution(setup.available, self._together)
         how = replace(self._together, block_ns=self._measurement.power.shortest_block_ns)
