@@ -89,7 +89,7 @@ def answers_view(session: Session, unit: str | None, now_ns: int) -> AnswersView
         first=_distribution(first),
         later=_distribution(later),
         by_position=tuple(found.by_position()),
-        now_per_s=_now(session, (later, first), now_ns),
+        now_per_s=None if found.several or found.without_gaps else _now(session, (later, first), now_ns),
         answer_per_s=_over_answers(found),
         mj_per_token=None if energy is None else energy.mj,
         why_no_energy="" if energy is None else energy.lacking,
