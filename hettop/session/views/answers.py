@@ -63,14 +63,17 @@ class AnswersView:
 
 
 def answers_view(session: Session, unit: str | None, now_ns: int) -> AnswersView | None:
-    """Of the viewed unit under the active load; None for a session of single calls, and before the first answer."""
+    """Of the viewed unit under the active load, or of the first one where none is viewed alone.
+
+    None for a session of single calls, and before the first answer.
+    """
     from hettop.events import FIRST_TOKENS, row_name
     from hettop.session.session import current_condition
     from hettop.session.statistics import energy_of
 
     name = (unit or "").removesuffix(row_name("", FIRST_TOKENS))
     found = session.answers.get((name, session.load)) or next(
-        (each for key, each in session.answers.items() if key[0] == name), None
+        (each for key, each in session.answers.items() if key[0] == name or not name), None
     )
     if found is None:
         return None

@@ -42,6 +42,12 @@ def test_the_row_of_first_tokens_leads_to_the_same_view() -> None:
     assert (view.unit, view.failed, view.last_error) == ("U", 1, "HTTP 429")
 
 
+def test_where_units_are_viewed_together_it_is_of_the_first_one() -> None:
+    view = answers_view(answered((100, [10])), None, 0)
+    assert view is not None
+    assert view.unit == "U"
+
+
 def test_there_is_no_view_without_answers() -> None:
     assert answers_view(Session(), "U", 0) is None
     assert answers_view(answered((100, [10])), "V", 0) is None
