@@ -198,7 +198,7 @@ def sought_and_folded(
     return shown(player.session, player.position_ns), folded(read(damaged)[0], player.position_ns)
 
 
-@pytest.mark.parametrize("moment", [150 * SECOND, 200 * SECOND, 239 * SECOND])
+@pytest.mark.parametrize("moment", [150 * SECOND, 239 * SECOND])
 @pytest.mark.parametrize(
     ("old", "new"),
     [
