@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.await_complete import AwaitComplete
+from textual.errors import NoWidget
 from textual.events import Event, InputEvent, Key, Paste
 from textual.message import Message
 from textual.screen import ModalScreen
@@ -33,9 +35,13 @@ class Guarded(_Base):
         return super().check_action(action, parameters) if self.is_active else False
 
     async def on_event(self, event: Event) -> None:
-        """A key for a screen that has closed is the app's; other input is dropped."""
+        """A key for a screen that has closed is the app's; other input is dropped, as is a click beside the screen.
+
+        The terminal may have shrunk since the click.
+        """
         if self.is_active or not isinstance(event, InputEvent | Paste):
-            await super().on_event(event)
+            with suppress(NoWidget):
+                await super().on_event(event)
         elif isinstance(event, Key):
             event._bubble_to(self.app)
 

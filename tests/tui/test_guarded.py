@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from textual.command import CommandList
-from textual.events import MouseDown
+from textual.events import Click, MouseDown
 from textual.geometry import Offset
 from textual.widgets import Static
 from textual.widgets.option_list import Option
 
+from hettop.tui.actions.display import Palette
 from hettop.tui.app import HettopApp
 from hettop.tui.dialogs import HelpScreen, MarkScreen
 from hettop.tui.pickers import PanelScreen, ThemeScreen
@@ -139,3 +140,14 @@ async def test_a_click_on_a_notice_that_is_being_removed_does_nothing(monkeypatc
         app.post_message(MouseDown(None, 5, 5, 0, 0, 1, False, False, False))
         await settled(pilot)
         assert app.is_running
+
+
+async def test_a_click_beside_a_screen_that_has_shrunk_does_nothing() -> None:
+    async with running(FakeFeed(LIVE)) as (app, pilot):
+        at_once(app, "ctrl+p")
+        await settled(pilot)
+        assert names(app) == [Palette.__name__]
+        app.screen.post_message(Click(app.screen, 7, 106, 0, 0, 1, False, False, False, 7, 106))
+        await settled(pilot)
+        assert app.is_running
+        assert names(app) == [Palette.__name__]
