@@ -104,12 +104,15 @@ class Change(TypedDict):
     ci: Interval
 
 
-class InterruptedUnit(TypedDict):
-    unit: str
+class Interruptions(TypedDict):
     stops: int
     stopped_s: float
     sleeps: int
     slept_s: float
+
+
+class InterruptedUnit(Interruptions):
+    unit: str
 
 
 class BesideRow(TypedDict):
@@ -122,6 +125,7 @@ class BesideRow(TypedDict):
 
 
 class RecordedStudy(TypedDict):
+    interruptions: NotRequired[Interruptions]
     name: str
     state: str
     elapsed_ms: float
@@ -477,11 +481,13 @@ class StudyHead(Head):
     host: NotRequired[HostFields]
     simulated: NotRequired[bool]
     power: NotRequired[PowerSummary]
+    interruptions: NotRequired[Interruptions]
 
 
 class EmBenchHead(Head):
     """How the networks were measured."""
 
+    interruptions: NotRequired[Interruptions]
     backend: str
     chip: str | None
     protocol: dict[str, float]
@@ -490,6 +496,7 @@ class EmBenchHead(Head):
 class PredictHead(Head):
     """Where the networks were measured."""
 
+    interruptions: NotRequired[Interruptions]
     backend: NotRequired[str]
     chip: NotRequired[str | None]
 
