@@ -152,6 +152,7 @@ def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter, inter
             concurrency=job.answers.concurrency or 1,
             threads=answering.streamed,
             read_usage=UsageMeter().read,
+            interruption=interruptions.poll,
             peak_memory_mb=peak_memory_mb,
         )
         described = replace(loaded, note="; ".join(filter(None, (loaded.note, answering.words))))
