@@ -151,3 +151,15 @@ async def test_a_click_beside_a_screen_that_has_shrunk_does_nothing() -> None:
         await settled(pilot)
         assert app.is_running
         assert names(app) == [Palette.__name__]
+
+
+async def test_a_search_in_a_palette_that_is_being_removed_ends_quietly() -> None:
+    async with running(FakeFeed(LIVE)) as (app, pilot):
+        at_once(app, "ctrl+p")
+        await settled(pilot)
+        palette = app.screen
+        assert isinstance(palette, Palette)
+        await palette.query_one(CommandList).remove()
+        palette._gather_commands("theme")
+        await settled(pilot)
+        assert app.is_running
