@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.await_complete import AwaitComplete
+from textual.css.query import NoMatches
 from textual.errors import NoWidget
 from textual.events import Event, InputEvent, Key, Paste
 from textual.message import Message
@@ -46,8 +47,13 @@ class Guarded(_Base):
             event._bubble_to(self.app)
 
     async def _on_message(self, message: Message) -> None:
+        """What a screen does while hettop ends may find its widgets gone, or never made."""
         if message.control is None or isinstance(message, Event) or self in self.app.screen_stack:
-            await super()._on_message(message)
+            try:
+                await super()._on_message(message)
+            except NoMatches:
+                if not self.app._exit:
+                    raise
 
 
 class Dialog(Guarded, ModalScreen[Result]):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 from textual.command import CommandList
-from textual.events import Click, MouseDown
+from textual.css.query import NoMatches
+from textual.events import Click, Mount, MouseDown
 from textual.geometry import Offset
 from textual.widgets import Static
 from textual.widgets.option_list import Option
@@ -163,3 +165,19 @@ async def test_a_search_in_a_palette_that_is_being_removed_ends_quietly() -> Non
         palette._gather_commands("theme")
         await settled(pilot)
         assert app.is_running
+
+
+@pytest.mark.parametrize("ends", [True, False])
+async def test_a_screen_without_its_widgets_is_an_error_unless_hettop_ends(
+    ends: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(FakeFeed(LIVE)) as (app, pilot):
+        at_once(app, "T")
+        await settled(pilot)
+        screen = app.screen
+        assert isinstance(screen, ThemeScreen)
+        await screen.query_children().remove()
+        monkeypatch.setattr(app, "_exit", ends)
+        with nullcontext() if ends else pytest.raises(NoMatches):
+            await screen._on_message(Mount())
+        monkeypatch.setattr(app, "_exit", False)
