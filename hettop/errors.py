@@ -8,7 +8,7 @@ class HettopError(Exception):
 
     kind: a stable word for programs (`missing`, `format`, `input`, `unsupported-unit`, `unsupported-op`, `usage`,
         `load`, `plan`, `predict`, `crashed`, `killed`, `timeout`, `recording`, `io`, `load-unavailable`, `power`,
-        `placement`).
+        `placement`, `leak`).
     message: what is wrong, then a colon and the value.
     hint: the command or option that fixes it, or an empty string.
     """

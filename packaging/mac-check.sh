@@ -2,7 +2,7 @@
 # Runs every check that a Mac can do unattended, and packs what each step printed into one archive to send back.
 # Asks for nothing and needs no root. All steps run, whatever one of them does, and the archive is made in any case, also
 # after Ctrl-C; if a step failed, the exit code is 1. Every file is anonymized before it is packed: without names of the
-# user, the home folder and the machine, without paths and ids. Serial numbers, and names inside longer words (alice_net.onnx), stay.
+# user, the home folder and the machine, without paths, ids and serial numbers. Names inside longer words (alicenet.onnx) stay.
 # HETTOP, PYTHON, RUNS, PACED_RUNS, LOAD and POWER_FOR can be set from outside.
 HETTOP="${HETTOP:-.venv/bin/hettop}"
 RUNS="${RUNS:-700}"

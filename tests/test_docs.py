@@ -12,6 +12,7 @@ import pytest
 import tools.pages
 from hettop.cli.commands import COMMANDS, LIVE, options_of, parser_of
 from tests.cli.running import hettop
+from tests.processes.waiting import PACKAGE
 
 REPOSITORY = Path(__file__).parents[1]
 DOCS = REPOSITORY / "docs"
@@ -24,7 +25,7 @@ WARNING = re.compile(r"^(?:hettop:|warning:|! |⚠).*", flags=re.M)
 
 
 def name_of(page: Path) -> str:
-    return str(page.relative_to(REPOSITORY))
+    return str(page.relative_to(PACKAGE.parent if PACKAGE in page.parents else REPOSITORY))
 
 
 def commands_in(block: str) -> list[str]:
@@ -117,7 +118,11 @@ def test_links_lead_somewhere(page: Path) -> None:
 MENTIONED = re.compile(r"(?<![\w/.-])(?:docs|packaging|tools|benchmarks|hettop(?!/shipped)|tests)/[\w/.-]*\w")
 TEXTS = [
     *PAGES,
-    *(path for folder in ("hettop", "tests", "benchmarks", "tools") for path in (REPOSITORY / folder).rglob("*.py")),
+    *(
+        path
+        for folder in (PACKAGE, *(REPOSITORY / name for name in ("tests", "benchmarks", "tools")))
+        for path in folder.rglob("*.py")
+    ),
     *(REPOSITORY / "packaging").iterdir(),
     *(REPOSITORY / path for path in (".ci/run", ".github/workflows/ci.yml", "pyproject.toml")),
 ]
@@ -130,7 +135,7 @@ def test_every_path_of_the_repository_that_is_mentioned_exists() -> None:
         for text in TEXTS
         if text.name != "CHANGELOG.md"
         for path in MENTIONED.findall(text.read_text(encoding="utf-8"))
-        if not (REPOSITORY / path).exists()
+        if not ((PACKAGE.parent if path.startswith("hettop/") else REPOSITORY) / path).exists()
     }
     assert missing == set()
 

@@ -398,6 +398,42 @@ class Doctor(Head):
     findings: dict[str, list[Finding]]
 
 
+class PlatformFields(TypedDict):
+    system: str
+    machine: str
+    python: str
+
+
+class ArchivedFile(TypedDict):
+    name: str
+    content: str
+
+
+class MissingFile(TypedDict):
+    name: str
+    why: str
+
+
+class ReportedConfig(TypedDict):
+    settings: dict[str, Any]
+    keys: dict[str, Any]
+    faults: list[str]
+    notes: list[str]
+
+
+class DoctorReport(Head):
+    """The file report.json of the archive; what is printed also has the archive's name and size."""
+
+    platform: PlatformFields
+    packages: dict[str, str]
+    config: ReportedConfig
+    files: list[ArchivedFile]
+    missing: list[MissingFile]
+    row: str
+    archive: NotRequired[str]
+    bytes: NotRequired[int]
+
+
 class ControlledRail(TypedDict):
     rail: str
     unit: str | None
@@ -528,6 +564,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "inspect": (Inspect,),
     "power": (Power,),
     "doctor": (Doctor,),
+    "doctor-report": (DoctorReport,),
     "doctor-control": (DoctorControl,),
     "config": (Config,),
     "pareto": (Pareto,),

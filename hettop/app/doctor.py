@@ -37,6 +37,7 @@ from hettop.sources.power.names import SOURCES
 from hettop.sources.power.source import Machine
 
 OPTIONAL = {
+    "coremltools": ("variants of Core ML packages", "pip install 'hettop[coreml]'"),
     "httpx": ("answers of servers, token by token", "pip install 'hettop[http]'"),
     "PIL": ("images as inputs", "pip install 'hettop[images]'"),
     "textual_serve": ("the screen in a browser", "pip install 'hettop[serve]'"),

@@ -5,11 +5,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
+import os
+import pwd
+import re
 import socket
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from hettop.processes.command import command_output
 from hettop.report.anonymize import anonymous_file
 
 
@@ -21,18 +27,53 @@ def main(paths: list[str]) -> None:
 
 
 def names_here() -> list[str]:
-    """The home folder and its name, the host's name, long and short, and the user's."""
+    """All that `identity_here` knows, longer names first: one may be part of another."""
+    return sorted((name for names in identity_here().values() for name in names), key=len, reverse=True)
+
+
+def identity_here() -> dict[str, list[str]]:
+    """What names this user and this machine, by what it is; without what the system does not report."""
     host = socket.gethostname()
     try:
         home = Path.home()
         homes = [str(home), home.name]
     except RuntimeError:  # there is none, as in a container
         homes = []
-    try:
-        user = getpass.getuser()
-    except (OSError, KeyError):  # a user without a name, as in a container
-        user = ""
-    return [*homes, host, host.partition(".")[0], user]
+    found = {
+        "home folder": homes,
+        "host name": [host, host.partition(".")[0]],
+        "user name": _user_names(),
+        "serial number": serial_numbers(sys.platform),
+    }
+    return {kind: list(dict.fromkeys(filter(None, names))) for kind, names in found.items()}
+
+
+def _user_names() -> list[str]:
+    """The login, and the full name where the system has one."""
+    names: list[str] = []
+    with contextlib.suppress(OSError, KeyError):  # a user without a name, as in a container
+        names.append(getpass.getuser())
+    with contextlib.suppress(KeyError):
+        names.append(pwd.getpwuid(os.getuid()).pw_gecos.partition(",")[0].strip())
+    return names
+
+
+IOREG = ("/usr/sbin/ioreg", "-rd1", "-c", "IOPlatformExpertDevice")
+_IDENTITY = re.compile(r'"IOPlatform(?:SerialNumber|UUID)" = "([^"]+)"')
+SERIAL_FILES = ("/etc/machine-id", *(f"/sys/class/dmi/id/{name}_serial" for name in ("product", "board", "chassis")))
+
+
+def serial_numbers(
+    system: str, run: Callable[[Sequence[str]], str] = command_output, files: Sequence[str] = SERIAL_FILES
+) -> list[str]:
+    """Of this machine, as far as its user may read them. `system` as `sys.platform` names it."""
+    if system == "darwin":
+        return _IDENTITY.findall(run(IOREG))
+    found: list[str] = []
+    for path in map(Path, files):
+        with contextlib.suppress(OSError):
+            found.append(path.read_text(encoding="utf-8", errors="replace").strip())
+    return [each for each in found if any(map(str.isdigit, each))]  # not `To be filled by O.E.M.`
 
 
 if __name__ == "__main__":

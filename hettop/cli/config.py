@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,18 +71,27 @@ def _show(arguments: argparse.Namespace) -> int:
     arguments.theme = whole_name(arguments.theme)
     options = {name: getattr(arguments, name) for name in ("theme", "fps", "ascii", "power")}
     options["unit"] = arguments.units[0] if arguments.units else None
-    user, no_theme = with_theme(load_settings(options), has_theme)
-    keymap = screen_keymap(user.settings.keys)
-    faults = [
-        *user.settings.faults,
-        *no_theme,
-        *(f"{user.settings.keys[name].where}: {clean(name, 60)}: {clean(why)}" for name, why in keymap.faults.items()),
-    ]
+    user, keymap, faults = _effective(options)
     if arguments.as_json:
         sys.stdout.write(json.dumps(_document(user, keymap, faults), indent=2, ensure_ascii=False) + "\n")
     else:
         sys.stdout.write(_page(user, keymap, faults))
     return EXIT_WRONG_USE if faults else 0
+
+
+def _effective(options: Mapping[str, Any]) -> tuple[UserSettings, Keymap, list[str]]:
+    """The settings, the keys, and what is wrong with either."""
+    user, no_theme = with_theme(load_settings(options), has_theme)
+    keymap = screen_keymap(user.settings.keys)
+    bad_keys = (
+        f"{user.settings.keys[name].where}: {clean(name, 60)}: {clean(why)}" for name, why in keymap.faults.items()
+    )
+    return user, keymap, [*user.settings.faults, *no_theme, *bad_keys]
+
+
+def config_document() -> dict[str, Any]:
+    """The effective settings without options, as `hettop config --json` prints them."""
+    return _document(*_effective({}))
 
 
 def _document(user: UserSettings, keymap: Keymap, faults: list[str]) -> dict[str, Any]:

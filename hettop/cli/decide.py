@@ -78,7 +78,7 @@ GROWTH = 1.5
 """Looks at the evidence are this factor apart, so that there are few: each one is a chance to be wrong."""
 
 
-MODEL_OPTIONS = ("backend", "function", "shape", "input", "hint", "seed", "strict")
+MODEL_OPTIONS = ("backend", "function", "shape", "input", "hint", "seed", "strict", "custom_ops")
 FOR_MEASURING = (
     *MODEL_OPTIONS,
     *("units", "runs", "until_proven", "time_limit", "protocol", "power", "record"),

@@ -1,4 +1,4 @@
-"""`hettop doctor`: what works on this machine and fixes for what does not; `--control` checks the power rails."""
+"""`hettop doctor`: what works on this machine and fixes for what does not; `--report` packs it for a bug report."""
 
 from __future__ import annotations
 
@@ -13,26 +13,32 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from hettop.app.doctor import Finding, Providers, Terminal, ask_devices, clear, examine, kept_in_use
+from hettop.app.doctor import Finding, Findings, Providers, Terminal, ask_devices, clear, examine, kept_in_use
+from hettop.app.doctor_report import Gathered, build_archive, package_versions, read_log
 from hettop.app.rail_control import MODEL, Checked, check_rails, control_options, keep, prepare_control
-from hettop.cli.anonymize import names_here
+from hettop.cli.anonymize import identity_here, names_here
 from hettop.cli.commands import refuse
+from hettop.cli.config import config_document
 from hettop.console.measuring import measure
+from hettop.console.messages import shown_while_slow
 from hettop.console.progress import completed, progress_line, unit_states
 from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
+from hettop.events import Host
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
 from hettop.format import size
 from hettop.measurement.headless import Headless
 from hettop.measurement.options import MeasureOptions
 from hettop.measurement.power import PowerHere, power_here
 from hettop.measurement.setup import Setup
+from hettop.measurement.user_files import user_places
 from hettop.measurement.validated_rails import ValidatedRails, my_validated_rails
 from hettop.models.cache import default_cache
 from hettop.models.compiled import default_compiled_models
 from hettop.models.system_caches import own_folders
+from hettop.record.disk import NewFile
 from hettop.report.anonymize import anonymous_data, anonymous_document
-from hettop.report.doctor import WIDTH, doctor_document, doctor_page
+from hettop.report.doctor import WIDTH, doctor_document, doctor_page, report_page
 from hettop.report.document import head, to_json
 from hettop.session.session import Session
 from hettop.sources.engine.providers.known import this_hardware
@@ -42,10 +48,14 @@ from hettop.sources.power.powermetrics import sudoers_rules
 from hettop.sources.power.source import this_machine
 from hettop.text import clean
 
+ZIP_BEGINNING = b"PK\x03\x04"
+
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.sudoers or arguments.clear_cache:
         refuse(arguments, ("format", "anonymize"), f"with {'--sudoers' if arguments.sudoers else '--clear-cache'}")
+    if arguments.report is None:
+        refuse(arguments, ("include",), "without --report", "add --report")
     if arguments.sudoers:
         sys.stdout.write(sudoers_rules(_user()))
         return 0
@@ -53,6 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _clear()
     if arguments.control:
         return run_control(as_json=arguments.as_json, hidden=names_here() if arguments.anonymize else None)
+    if arguments.report is not None:
+        return _report(arguments)
     return _check(as_json=arguments.as_json, anonymize=arguments.anonymize)
 
 
@@ -64,27 +76,61 @@ def _user() -> str:
 
 
 def _check(*, as_json: bool, anonymize: bool) -> int:
-    host = describe_host()
-    terminal = Terminal(_size(), sys.stdout.encoding or "ascii", os.environ)
-    found = examine(
-        host=host,
-        machine=this_machine(chip=host.chip),
-        cache=default_cache(),
-        compiled=default_compiled_models(),
-        folder=Path.cwd(),
-        terminal=terminal,
-        folders=own_folders(),
-        ask=lambda: ask_devices(os.environ),
-        rails=my_validated_rails(),
-        providers=Providers(find_providers(anew=True), this_hardware(), allowed_providers()),
-    )
+    found = _examined(describe_host())
     groups = anonymous_data(dict(found.groups), names_here()) if anonymize else found.groups
     if as_json:
         sys.stdout.write(to_json(doctor_document(groups, measures=found.measures)) + "\n")
     else:
         width = shutil.get_terminal_size((WIDTH, 24)).columns
-        sys.stdout.write(doctor_page(groups, width=width, ascii_only=not terminal.speaks_unicode))
+        sys.stdout.write(doctor_page(groups, width=width, ascii_only=not _terminal().speaks_unicode))
     return 0 if found.measures else EXIT_FAILED
+
+
+def _terminal() -> Terminal:
+    return Terminal(_size(), sys.stdout.encoding or "ascii", os.environ)
+
+
+def _examined(host: Host) -> Findings:
+    with shown_while_slow("checking this machine"):
+        return examine(
+            host=host,
+            machine=this_machine(chip=host.chip),
+            cache=default_cache(),
+            compiled=default_compiled_models(),
+            folder=Path.cwd(),
+            terminal=_terminal(),
+            folders=own_folders(),
+            ask=lambda: ask_devices(os.environ),
+            rails=my_validated_rails(),
+            providers=Providers(find_providers(anew=True), this_hardware(), allowed_providers()),
+        )
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    path = Path(arguments.report)
+    log = None if arguments.include is None else read_log(Path(arguments.include))
+    with NewFile(path, force=arguments.force, beginnings=(ZIP_BEGINNING,)) as made:
+        host = describe_host()
+        gathered = Gathered(
+            host, _examined(host), package_versions() or host.frameworks, config_document(), _internal_error(), log
+        )
+        archive = build_archive(gathered, identity_here(), datetime.now(UTC).date())
+        made.file.write(archive.data)
+    if arguments.as_json:
+        written = {"archive": path.name, "bytes": len(archive.data)}
+        sys.stdout.write(to_json({**archive.document, **written}) + "\n")
+    else:
+        sys.stdout.write(report_page(archive.document, clean(str(path)), len(archive.data)))
+    return 0
+
+
+def _internal_error() -> str:
+    """The text of the last internal error, empty where there is none."""
+    path = user_places().internal_error
+    try:
+        return "" if path is None else path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def _size() -> tuple[int, int] | None:

@@ -314,7 +314,9 @@ def add_models_arguments(parser: argparse.ArgumentParser) -> None:
 
 _DOCTOR_EXAMPLES = """\
   hettop doctor
-  hettop doctor --anonymize                    for a bug report: without names and paths
+  hettop doctor --anonymize                    the same without names and paths
+  hettop doctor --report                       write hettop-report.zip, anonymous, for a bug report
+  hettop doctor --report --include run.jsonl   with the log of a session
   hettop doctor --sudoers > hettop.sudoers     rules that allow reading power; nothing is installed
   hettop doctor --clear-cache                  remove cached models
   hettop doctor --control                      check that the ANE and GPU power rails respond"""
@@ -322,9 +324,13 @@ _DOCTOR_EXAMPLES = """\
 _DOCTOR_NOTES = """\
 --control runs mobilenetv2 on CPU_AND_NE, CPU_AND_GPU and CPU_ONLY for half a minute (macOS) and checks that the rails
 rise: an energy counter can read 0 while its device works. Results are kept per machine model, macOS build and source.
+--report packs this page, versions of packages, settings and the last internal error. Names of user, host, home folder,
+paths, serial numbers, ids and tokens are removed; if one is left, nothing is written and the place is named.
 
-Exit codes: 0 this machine can measure (--control: a rail was checked), 3 it cannot, 2 --control cannot run here,
-130 interrupted."""
+Exit codes: 0 this machine can measure (--control: a rail was checked; --report: written), 3 it cannot (--report: a name
+is left), 2 --control cannot run here, or the file exists, 130 interrupted."""
+
+DEFAULT_REPORT = "hettop-report.zip"
 
 
 def add_doctor_arguments(parser: argparse.ArgumentParser) -> None:
@@ -334,6 +340,14 @@ def add_doctor_arguments(parser: argparse.ArgumentParser) -> None:
     choice.add_argument("--control", action="store_true", help="check the power rails and remember the valid ones")
     choice.add_argument("--sudoers", action="store_true", help="print sudoers rules for reading power")
     choice.add_argument("--clear-cache", action="store_true", help="remove all cached models")
+    choice.add_argument(
+        "--report",
+        nargs="?",
+        const=DEFAULT_REPORT,
+        metavar="FILE.zip",
+        help=f"write an anonymous archive for a bug report ({DEFAULT_REPORT})",
+    )
+    parser.add_argument("--include", metavar="RECORDING", help="with --report: add the last events of this recording")
     add_output_options(parser)
 
 

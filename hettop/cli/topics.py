@@ -160,8 +160,8 @@ A key that is already used is refused. Settings apply to the screen only: bench 
 """
 
 _CODES = """
-Problems: `hettop doctor` shows what works here and fixes for what does not; `hettop doctor --anonymize` prints the same
-without names and paths, for a bug report. An internal error names the file that its traceback was saved to;
+Problems: `hettop doctor` shows what works here and fixes for what does not; `hettop doctor --report`
+writes an anonymous archive for a bug report. An internal error names the file that its traceback was saved to;
 HETTOP_DEBUG=1 prints it instead.
 """
 

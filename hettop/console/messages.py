@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
@@ -34,6 +35,32 @@ def verbosity(level: int) -> Iterator[None]:
         yield
     finally:
         _level.reset(token)
+
+
+@contextlib.contextmanager
+def shown_while_slow(text: str, after_s: float = 1.0) -> Iterator[None]:
+    """Show `text` on stderr once the context has lasted `after_s`, and remove it at the end. Only on a terminal."""
+    shows = not is_quiet() and sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    shown = threading.Event()
+
+    def show() -> None:
+        shown.set()
+        sys.stderr.write(f"{text} …")
+        sys.stderr.flush()
+
+    timer = threading.Timer(after_s, show)
+    timer.daemon = True  # a process that is ended does not wait for it
+    if shows:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if shows:
+            timer.join()
+        if shown.is_set():
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
 
 
 def is_quiet() -> bool:

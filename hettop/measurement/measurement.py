@@ -179,6 +179,7 @@ class Measurement:
             values=dict(setup.inputs.values),
             hints=dict(setup.hints),
             strict=setup.strict,
+            custom_ops=setup.custom_ops,
             warmup=options.warmup,
             limits=Limits(runs=options.runs, duration_ns=options.duration_ns, least_runs=options.least_runs),
             rate_hz=options.rate_hz,

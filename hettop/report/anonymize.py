@@ -1,4 +1,4 @@
-"""Takes out of a text, or of a whole document, what names people and machines: paths, host names, long ids.
+"""Takes out of a text, or of a whole document, what names people and machines: paths, hosts, long ids, tokens.
 
 Pure; the words to take out besides come from the caller. Chip, OS and versions stay: without them nobody could judge.
 """
@@ -36,6 +36,34 @@ _ID = re.compile(
     r"(?:[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b",
     re.I,
 )
+_HOST = re.compile(
+    r"(?<=://)(?!localhost\b)(?:[^\s/'\"<>|@]+@[^\s/'\"<>|,;)\]]+|[\w-]+(?:\.[\w-]+)*(?::[0-9]+"
+    r"|(?<=\.local)|(?<=\.lan)|(?<=\.home)|(?<=\.internal)|(?<=\.corp))(?![\w.:-])|[\w-]+(?![\w.:-]))",
+    re.I,
+)
+"""Of an URL that has a user or a port, or that only a local network knows: not of a public page."""
+_MAIL = re.compile(
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.(?!onnx|jsonl?\b|ml|aimodel|zst|py\b|txt|csv|html|toml)[a-z]{2,}\b", re.I
+)
+_SERIAL = re.compile(r"\b(?=(?:[A-Z]*[0-9]){2})(?=(?:[0-9]*[A-Z]){2})[A-Z0-9]{10,12}\b")
+"""Apple's have 12 characters, since 2021 ten."""
+_TOKEN = re.compile(
+    r"\b(?:[sp]k-[\w-]{16,}|gh[opusr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|hf_\w{20,}|npm_\w{20,}"
+    r"|pypi-[\w-]{20,}|xox[a-z]-[\w-]{10,}|A[KS]IA[A-Z0-9]{16}|AIza[\w-]{30,}|eyJ[\w-]+\.[\w-]+(?:\.[\w-]+)?)"
+    r"|(?i:(?<=\bbearer )[\w.~+/=-]{6,})"
+    r"|(?i:(?<=api_key)|(?<=api-key)|(?<=apikey)|(?<=_token)|(?<=secret)|(?<=password)|(?<=passwd))"
+    r"[\"']?\s*[=:]\s*[\"']?[^\s\"',;…]{4,}"
+)
+"""What services issue, begins with; and what stands behind a name such as `HETTOP_API_KEY=`."""
+SECRETS = {
+    "URL of a local host": _HOST,
+    "mail address": _MAIL,
+    "id": _ID,
+    "network address": _ADDRESS,
+    "serial number": _SERIAL,
+    "token": _TOKEN,
+}
+"""What names a person or machine by its form alone, by what it is."""
 _UNIT = r"(?P<unit>\bCPU_(?:ONLY|AND_GPU|AND_NE)\b)"
 """A machine may be called gpu."""
 _KEYFRAME = '{"k":"keyframe",'
@@ -47,13 +75,16 @@ V = TypeVar("V")
 
 
 def anonymous(text: str, words: Sequence[str] = ()) -> str:
-    """`text` without absolute paths (their last part stays), ids, and `words`."""
+    """`text` without `words`, absolute paths (their last part stays), and what SECRETS lists."""
     for word in words:  # before paths: a word may be a folder with spaces in its name, where a path would seem to end
         if len(word) >= SHORTEST_WORD:
             found = rf"{_UNIT}|(?<![^\W_]){re.escape(word)}(?![^\W_])"  # also in `name_model.onnx`
             text = re.sub(found, lambda each: each["unit"] or GONE, text, flags=re.I)
+    text = _TOKEN.sub(GONE, text)  # before paths, at whose separators it would be cut
     text = _PATH.sub(lambda found: (found["option"] or "") + _last_part(found[0]), text)
-    return _ADDRESS.sub(GONE, _ID.sub(GONE, text))
+    for pattern in SECRETS.values():
+        text = pattern.sub(GONE, text)
+    return text
 
 
 def anonymous_document(value: Any, words: Sequence[str] = (), key_words: Sequence[str] = ()) -> Any:

@@ -6,10 +6,12 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from hettop.format import size
 from hettop.report.document import head
 from hettop.text import clean
 
 WIDTH = 80
+LONGEST_ROW = 2000
 SHORTEST_LINE = 20  # narrower, sentences fall apart
 
 _MARKS = {True: "✓", False: "✗", None: "·"}
@@ -62,6 +64,17 @@ def doctor_document(groups: Mapping[str, Sequence[Finding]], *, measures: bool) 
             for name, findings in groups.items()
         },
     }
+
+
+def report_page(document: Mapping[str, Any], path: str, nbytes: int) -> str:
+    """What `hettop doctor --report` wrote, from the archive's own document: its files, what is missing, and the row."""
+    lines = [f"wrote {path}, {size(nbytes)}", ""]
+    lines += [f"  {each['name']:<20} {each['content']}" for each in document["files"]]
+    lines += [f"  {each['name']:<20} not included: {each['why']}" for each in document["missing"]]
+    lines += ["", "Checked: no names of user, host or home folder, no serial numbers, ids or tokens are left."]
+    lines += ["Read it before you attach it to an issue: unzip it, all files are text.", ""]
+    lines += ["Row for the table of machines in docs/reference/tried.md:", "", str(document["row"])]
+    return "".join(f"{clean(line, LONGEST_ROW)}\n" for line in lines)
 
 
 def _wrapped(text: str, width: int, indent: str = "  ") -> list[str]:

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, cast
 
+from textual._compositor import ChopsUpdate
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
@@ -42,15 +43,22 @@ from hettop.tui.screens.spikes import SpikesScreen
 from hettop.tui.screens.studies import StudiesScreen
 from hettop.tui.screens.verdict import VerdictScreen
 from hettop.tui.themes import DEFAULT, load_themes
+from hettop.tui.updates import SmallUpdate
 from hettop.units import NS_PER_S
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from textual.screen import Screen
+
     # The session needs numpy and msgspec, the first screen does not: it is painted before they are imported.
     from hettop.session.session import Session
 
     Look = Callable[[Session, ViewRequest], SessionView]
 
 PUMP_EVERY_S = 0.1
+NUMBERS_EVERY_S = 0.5
+"""How often numbers and distributions change at most: nobody reads them in less. The timeline moves with each frame."""
+
 CONTRAST_EVERY_NS = 10**9
 _SEVERITIES: dict[str, Literal["information", "warning", "error"]] = {"warning": "warning", "error": "error"}
 _LONG_NOTICE_S = 10  # an error in a file, with its line, takes time to note
@@ -107,6 +115,7 @@ class HettopApp(Measuring, Replaying, Arranging):
         self._look = look
         self._clock = clock
         self._since: int | None = None
+        self._ticks = 0
         self._resized = False
         self._aged_at = 0.0
         self._contrast: ContrastView | None = None
@@ -147,6 +156,11 @@ class HettopApp(Measuring, Replaying, Arranging):
         figures = self._figures if self._figures.display else None
         parts = (self._header, figures, *panels, self._event_line, self._scrub)
         return [part for part in parts if part is not None]
+
+    @property
+    def _moving(self) -> list[Shows]:
+        """The parts that are drawn in every frame."""
+        return [self._header, self._timeline, *([self.page_screen] if self.page_screen is not None else [])]
 
     def compose(self) -> ComposeResult:
         yield self._header
@@ -223,7 +237,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             self.fault = error
             self.exit()
             return
-        self.set_interval(1 / self._fps, self.frame)
+        self.set_interval(1 / self._fps, self._tick)
         self.set_interval(PUMP_EVERY_S, self._pump)
         self.refresh_bindings()
         if self.preferences.screen:
@@ -240,7 +254,12 @@ class HettopApp(Measuring, Replaying, Arranging):
         self._resized = False
         self.draw()
 
-    def frame(self) -> None:
+    def _tick(self) -> None:
+        self._ticks += 1
+        replaying = self.feed is not None and self.feed.replay is not None  # which may be anywhere in the next frame
+        self.frame(whole=replaying or self._ticks % max(1, round(self._fps * NUMBERS_EVERY_S)) == 0)
+
+    def frame(self, *, whole: bool = True) -> None:
         """Process events, draw, and report the cost of the previous drawing."""
         if self.feed is None:
             return
@@ -254,7 +273,12 @@ class HettopApp(Measuring, Replaying, Arranging):
         for notice in self.feed.notices():
             severity = _SEVERITIES.get(notice.severity, "information")
             self.notify(clean_lines(notice.text), severity=severity, markup=False)
-        self.draw()
+        self.draw(whole=whole)
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        if isinstance(renderable, ChopsUpdate):
+            renderable = cast("RenderableType", SmallUpdate(renderable))
+        super()._display(screen, renderable)
 
     def show_notices(self) -> None:
         if self._hints.is_mounted:
@@ -276,21 +300,22 @@ class HettopApp(Measuring, Replaying, Arranging):
         if self.notices.shown and not covered and self.notices.age(passed):
             self.show_notices()
 
-    def draw(self) -> None:
-        """Give every panel the frame state; while frozen the last one."""
+    def draw(self, *, whole: bool = True) -> None:
+        """Give every panel the frame state; while frozen the last one. Not `whole`: only the parts that move."""
         if self.feed is None or self._look is None or not self.screen_stack or not self._hints.is_mounted:
             return
         self.lay_out()
         self._hints.zoom(self.zoomed)
         if not (self.frozen and self.frame_state is not None):
-            self.frame_state = self._frame_state(self.feed, self._look)
+            self.frame_state = self._frame_state(self.feed, self._look, whole=whole or self.frame_state is None)
         elif not self.frame_state.frozen:
             self.frame_state = replace(self.frame_state, frozen=True)
         self._hints.announce(self.frame_state.studying)
         if getattr(self.screen, "COVERS", False):  # Textual would draw the changes of a covered panel
             return
         for part in self._shown_parts:
-            part.show(self.frame_state)
+            if whole or part in self._moving:
+                part.show(self.frame_state)
 
     @property
     def _shown_parts(self) -> Sequence[Shows]:
@@ -306,8 +331,9 @@ class HettopApp(Measuring, Replaying, Arranging):
         window_ns = self.window_s * NS_PER_S
         return window_ns if status is None else min(window_ns, max(status.duration_ns, NS_PER_S))
 
-    def _frame_state(self, feed: Feed, look: Look) -> FrameState:
+    def _frame_state(self, feed: Feed, look: Look, *, whole: bool) -> FrameState:
         budget = feed.budget()
+        before = None if self.frame_state is None else self.frame_state.session
         request = ViewRequest(
             now_ns=feed.now_ns,
             window_ns=self._window_ns(feed),
@@ -331,6 +357,8 @@ class HettopApp(Measuring, Replaying, Arranging):
             ridge_columns=self._latency.ridge_columns,
             budget_ms=None if budget is None else budget.limit_ms,
             budget_quantile=0.99 if budget is None else budget.quantile,
+            numbers=None if whole else before,
+            timeline=None if before is None else before.timeline,
         )
         columns = 0 if self._scrub is None else self._scrub.columns
         session = look(feed.session, request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from tests.cli.running import assert_refused, hettop, hettop_process
 from tests.coreml.bench import Bench
 from tests.processes.waiting import REPOSITORY
+from tests.tools.test_json_schemas import problems
 
 
 def test_it_reports_what_works_as_a_page_and_as_json() -> None:
@@ -75,3 +77,41 @@ def test_the_usual_backend_is_core_ml_where_it_is(tmp_path: Path) -> None:
     assert [row["backend"] for row in threaded["conditions"]] == ["onnxruntime"]
     elsewhere = json.loads(hettop(*arguments, "--units", "CPU_ONLY").stdout)
     assert [row["backend"] for row in elsewhere["conditions"]] == ["onnxruntime"]
+
+
+def test_a_report_is_written_once_and_lists_what_is_in_it(tmp_path: Path) -> None:
+    recording = str(REPOSITORY / "recordings/simulated-m2.jsonl")
+    done = hettop("doctor", "--report", "--include", recording, cwd=tmp_path, TERM="/home/ada/xterm")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("wrote hettop-report.zip, ")
+    assert "not included: no internal error is on record" in done.stdout
+    with zipfile.ZipFile(tmp_path / "hettop-report.zip") as archive:
+        assert archive.namelist() == ["report.json", "doctor.json", "doctor.txt", "log.jsonl"]
+        assert b"TERM: xterm" in archive.read("doctor.txt")
+        report = json.loads(archive.read("report.json"))
+    assert report["row"] in done.stdout
+    assert problems(report) == []
+    written = (tmp_path / "hettop-report.zip").read_bytes()
+    assert_refused(hettop("doctor", "--report", cwd=tmp_path), "hettop-report.zip already exists")
+    assert (tmp_path / "hettop-report.zip").read_bytes() == written
+    again = hettop("doctor", "--report", "--force", "--json", cwd=tmp_path)
+    document = json.loads(again.stdout)
+    assert problems(document) == []
+    assert document["archive"] == "hettop-report.zip"
+    assert document["bytes"] == (tmp_path / "hettop-report.zip").stat().st_size != len(written)
+
+
+def test_a_report_that_would_name_its_sender_is_not_written(tmp_path: Path) -> None:
+    done = hettop("doctor", "--report", cwd=tmp_path, LOGNAME="64bitter", TERM="x64bitter")
+    assert done.returncode == 3
+    assert (
+        "would still identify you or this machine: doctor.json, findings, terminal[1], words: user name" in done.stderr
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_force_replaces_nothing_but_an_archive(tmp_path: Path) -> None:
+    (tmp_path / "m.onnx").write_bytes(b"model")
+    assert_refused(hettop("doctor", "--report", "m.onnx", "--force", cwd=tmp_path), "m.onnx")
+    assert (tmp_path / "m.onnx").read_bytes() == b"model"
+    assert_refused(hettop("doctor", "--include", "x.jsonl", cwd=tmp_path), "--include has no effect without --report")

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.macos.lacking import VERSIONS, Names, lacking
-from tests.processes.waiting import REPOSITORY
+from tests.processes.waiting import PACKAGE, REPOSITORY
 
 pytest.importorskip("mypy", reason="mypy, whose typeshed knows what macOS lacks, is not installed")
 
 REACHED_BY = {
+    "cli/anonymize.py": "tests/cli/test_anonymize.py",
     "processes/cpus.py": "tests/processes",
     "processes/qos.py": "tests/processes",
     "processes/serve.py": "tests/processes",
@@ -49,10 +50,9 @@ def asked_for(source: str, hidden: Names) -> Iterator[str]:
 
 def test_every_module_that_asks_for_what_macos_lacks_is_reached_without_it() -> None:
     hidden = set().union(*(lacking((int(v.split(".")[0]), int(v.split(".")[1]))) for v in VERSIONS))
-    package = REPOSITORY / "hettop"
     asking = {
-        path.relative_to(package).as_posix(): asked
-        for path in sorted(package.rglob("*.py"))
+        path.relative_to(PACKAGE).as_posix(): asked
+        for path in sorted(PACKAGE.rglob("*.py"))
         if (asked := sorted(set(asked_for(path.read_text(encoding="utf-8"), hidden))))
     }
     assert asking.keys() == REACHED_BY.keys(), asking

@@ -203,7 +203,7 @@ def test_an_anonymous_page_hides_names_with_marks_and_stays_escaped() -> None:
     name = "![x](http://evil/x.png)_john_doe"
     session = session_of(stream, opening=named(header(), model=name, chip="www.example.org *"))
     text = verdict_markdown(judged(session), session, ["john_doe"])
-    assert "!\\[x\\](http&#58;//evil/x.png)\\_…" in text
+    assert "!\\[x\\](http&#58;//…/x.png)\\_…" in text
     assert "www&#46;example.org \\*" in text
     assert "doe" not in text
     assert "![x](" not in text
@@ -272,6 +272,15 @@ def test_files_of_other_kinds_are_made_anonymous_as_what_they_are() -> None:
         ("PATH=/opt/a:/Users/bob/lib", "PATH=a:lib"),
         ("at 192.168.1.23, a4:83:e7:00:11:2f", "at …, …"),
         ("macOS 15.3.1, https://example.org/a, max/min", "macOS 15.3.1, https://example.org/a, max/min"),
+        ("http://ada:pw@box.local:11434/v1, http://gpu:80 or http://box/v1", "http://…/v1, http://… or http://…/v1"),
+        (
+            "http://localhost:8000/v1, CPU_ONLY@2, 2ms@p99, m@2.onnx",
+            "http://localhost:8000/v1, CPU_ONLY@2, 2ms@p99, m@2.onnx",
+        ),
+        ("by ada.l@mail.example.org", "by …"),
+        ("C02XL0GTJGH5, XK2V9H4QJL, RTX4090, ABCDEFGHIJ, 1234567890", "…, …, RTX4090, ABCDEFGHIJ, 1234567890"),
+        ("HETTOP_API_KEY=abcd1234 -v, Bearer abc.def123", "HETTOP_API_KEY… -v, Bearer …"),
+        ("first token: 41.0 ms, tokens: 128, sk-abcdefghijklmnop", "first token: 41.0 ms, tokens: 128, …"),
     ],
 )
 def test_paths_and_addresses_of_every_form_go(text: str, expected: str) -> None:

@@ -80,16 +80,16 @@ LATENCY = LatencyView(
 )
 
 
-def slot(p90_ms: float, max_ms: float, *, spike: bool = False) -> TimelineSlot:
-    return TimelineSlot(p50_ms=0.9 * p90_ms, p90_ms=p90_ms, max_ms=max_ms, spike=spike)
+def slot(p90_ms: float, max_ms: float, *, spikes: int = 0) -> TimelineSlot:
+    return TimelineSlot(p50_ms=0.9 * p90_ms, p90_ms=p90_ms, max_ms=max_ms, spikes=spikes)
 
 
 SLOTS = (
     *[None] * 4,
     *[slot(2.3 + 0.1 * (i % 3), 2.6 + 0.2 * (i % 4)) for i in range(16)],
-    slot(2.4, 6.5, spike=True),
+    slot(2.4, 6.5, spikes=1),
     *[slot(2.3 + 0.1 * (i % 3), 2.6 + 0.2 * (i % 4)) for i in range(20)],
-    slot(2.5, 7.8, spike=True),
+    slot(2.5, 7.8, spikes=1),
     *[slot(2.3 + 0.1 * (i % 3), 2.7 + 0.1 * (i % 4)) for i in range(18)],
 )
 

@@ -16,7 +16,7 @@ from textual.dom import DOMNode
 from hettop.errors import HettopError
 from hettop.tui.app import HettopApp
 from hettop.tui.chart import Chart
-from hettop.tui.feed import Notice
+from hettop.tui.feed import Notice, ReplayStatus
 from hettop.tui.panels.histogram import plot_columns
 from hettop.tui.panels.panel import inner_size
 from hettop.tui.panels.power import PowerPanel
@@ -43,6 +43,44 @@ LATER = replace(LIVE, header=replace(HEADER, elapsed_ns=99 * SECOND))
 def row_of(text: str, word: str) -> int:
     """The last line of the screen that holds `word` in the units' table."""
     return next(y for y, line in enumerate(text.splitlines()) if word in line and "4,210" in line)
+
+
+async def test_numbers_are_drawn_twice_a_second_and_the_clock_and_the_timeline_more_often() -> None:
+    feed = FakeFeed()
+    async with running(feed, fps=0.1) as (app, pilot):
+        table = replace(LIVE.units, rows=tuple(replace(row, n=9_876) for row in LIVE.units.rows))
+        feed.shown = replace(LATER, units=table)
+        app.draw(whole=False)
+        await settled(pilot)
+        assert feed.requests[-1].numbers is LIVE  # the view of the frame before
+        assert "01:39" in screen_text(app)
+        assert "9,876" not in screen_text(app)
+        app.draw()
+        await settled(pilot)
+        assert feed.requests[-1].numbers is None
+        assert "9,876" in screen_text(app)
+
+
+@pytest.mark.parametrize(
+    ("replay", "fps", "whole"),
+    [
+        (None, 1, [True] * 6),
+        (None, 4, [False, True] * 3),
+        (None, 10, [False] * 4 + [True, False]),
+        (REPLAY, 10, [True] * 6),  # which may be anywhere in the next frame
+    ],
+)
+async def test_at_each_rate_of_frames_numbers_are_half_a_second_old_at_most(
+    monkeypatch: pytest.MonkeyPatch, replay: ReplayStatus | None, fps: float, whole: list[bool]
+) -> None:
+    drawn: list[bool] = []
+    async with running(FakeFeed(replay=replay), fps=fps) as (app, _):
+        monkeypatch.setattr(app, "frame", lambda *, whole: drawn.append(whole))
+        app._ticks = 0
+        drawn.clear()
+        for _ in range(6):
+            app._tick()
+        assert drawn == whole
 
 
 async def test_a_frame_pumps_the_feed_draws_it_and_reports_what_the_last_one_cost() -> None:

@@ -15,7 +15,7 @@ from hettop.tui.panels.timeline import GUTTER, draw_timeline
 from tests.tui.fakes import EMPTY, LANE, SECOND, TIMELINE
 
 USUAL = TimelineSlot(1.0, 2.0, 3.0)
-SPIKE = TimelineSlot(1.0, 2.0, 4.0, spike=True)
+SPIKE = TimelineSlot(1.0, 2.0, 4.0, spikes=1)
 # Two slots a cell. The scale goes to 4 ms, so on four lines a line is a millisecond, of four dots.
 ONE = TimelineLane("CPU_ONLY", (USUAL, USUAL, None, None, SPIKE, None, None, USUAL), 2.0, 3.0, 1)
 KNOWN = TimelineView(window_ns=16 * SECOND, slot_ns=2 * SECOND, lanes=(ONE,), spikes=1)
@@ -55,7 +55,7 @@ def test_a_maximum_in_a_cell_of_its_own_has_another_colour_than_p90() -> None:
 
 
 def test_one_enormous_spike_is_cut_and_shown_to_be() -> None:
-    slots = (*[TimelineSlot(1.0, 1.0, 1.0)] * 7, TimelineSlot(1.0, 1.0, 500.0, spike=True))
+    slots = (*[TimelineSlot(1.0, 1.0, 1.0)] * 7, TimelineSlot(1.0, 1.0, 500.0, spikes=1))
     rows = texts(replace(KNOWN, lanes=(replace(ONE, slots=slots, threshold_ms=None),)), 4, 5)
     # The scale ends at three times the usual P90, so 1 ms is 16 / 3 dots: 6 of them, the last of which is P90.
     assert rows[:4] == ["   ▲", "    ", "⡤⡤⡤⡤", "⡪⡪⡪⡪"]
@@ -74,7 +74,7 @@ def test_a_loaded_stretch_is_on_the_scale_and_its_rarest_call_off_it() -> None:
 
 
 def test_a_mark_of_a_spike_is_another_one_than_that_of_a_call_off_the_scale() -> None:
-    slots = (*[TimelineSlot(1.0, 1.0, 1.0)] * 40, TimelineSlot(1.0, 1.0, 9.0), None, TimelineSlot(1.0, 1.0, 9.0, True))
+    slots = (*[TimelineSlot(1.0, 1.0, 1.0)] * 40, TimelineSlot(1.0, 1.0, 9.0), None, TimelineSlot(1.0, 1.0, 9.0, 1))
     drawn = draw_timeline(replace(KNOWN, lanes=(replace(ONE, slots=slots, threshold_ms=None),)), 22, 5)
     assert drawn[0][-2:] == (("⇡", "mid"), ("▲", "high"))
 
@@ -114,7 +114,7 @@ def test_a_lane_of_one_line_has_both_in_it() -> None:
 
 
 def test_a_spike_in_a_lane_of_one_line_is_its_uppermost_dot() -> None:
-    lane = replace(SLOW, slots=(*SLOW.slots[:58], TimelineSlot(0.4, 0.5, 9.0, spike=True), None))
+    lane = replace(SLOW, slots=(*SLOW.slots[:58], TimelineSlot(0.4, 0.5, 9.0, spikes=1), None))
     (slow, _) = draw_timeline(replace(BOTH, lanes=(lane, FAST)), GUTTER + 30, 2)
     # 3 ms is the top of 4 dots: P50 at 1, P90 at 1.
     assert slow[-1] == ("⡁", "high")

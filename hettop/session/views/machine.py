@@ -51,7 +51,8 @@ class ClusterRow:
 class PowerView:
     """The rails that were measured, and the estimate of CPU+GPU+ANE (`rail` names its parts).
 
-    top_w: the highest value of any of them, to which bars are scaled. state, reason, fix: as the source reports them.
+    top_w: the highest value of any of them, to which bars are scaled. span_ns: how long a time the curves show.
+    state, reason, fix: as the source reports them.
     needs_access: the user could grant the access that the source lacks. clusters: of the CPU, then the GPU.
     energy_mj, net_mj: per inference of the viewed unit; net only above a baseline (`baseline_w`). capture: it is played
     from a file and unrelated to this run.
@@ -73,6 +74,7 @@ class PowerView:
     net_mj: float | None
     capture: bool = False
     needs_access: bool = False
+    span_ns: int = 30_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,7 @@ class HostView:
 
 def power(session: Session, unit: str | None, request: ViewRequest) -> PowerView:
     """Power at `request.now_ns`, over the last minute at most."""
+    from hettop.session.condition import LONGEST_WINDOW_NS
     from hettop.session.rails import RAILS, SUM, estimate_rails
 
     newest = _newest(session, request.now_ns)
@@ -136,6 +139,7 @@ def power(session: Session, unit: str | None, request: ViewRequest) -> PowerView
         rails=rails,
         estimate=whole,
         top_w=max(peaks, default=None),
+        span_ns=min(request.span_ns, LONGEST_WINDOW_NS),
         source=status.source if status else (newest.source if newest else None),
         state=status.state if status else None,
         reason=status.reason if status else "",
@@ -248,7 +252,7 @@ def _slots(session: Session, request: ViewRequest) -> list[Power | None]:
     from hettop.session.condition import LONGEST_WINDOW_NS
 
     count = max(1, request.power_slots)
-    slot_ns = max(1, min(request.window_ns, LONGEST_WINDOW_NS) // count)
+    slot_ns = max(1, min(request.span_ns, LONGEST_WINDOW_NS) // count)
     first = request.now_ns // slot_ns - count + 1
     samples = session.power_history.between(first * slot_ns, request.now_ns)
     found: list[Power | None] = []

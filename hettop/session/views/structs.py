@@ -12,10 +12,15 @@ from hettop.session.views.answers import AnswersView
 from hettop.session.views.contrast import ContrastView
 from hettop.session.views.machine import HostView, PowerView
 from hettop.session.views.spikes import SpikesView
+from hettop.units import NS_PER_S
 
 if TYPE_CHECKING:
     # The screen imports this module before its first paint, which must not wait for the codec's libraries.
     from hettop.events import Advice, Failure, Study
+
+
+YOUNG_SPANS_NS = tuple(seconds * NS_PER_S for seconds in (5, 10, 15, 20, 30, 60))
+"""Charts over time grow in these steps until the session is as old as the time window."""
 
 
 class Scale(Enum):
@@ -45,6 +50,8 @@ class ViewRequest:
     budget_ms, budget_quantile: the latency budget, and the quantile that is to meet it; None where there is none.
     log_lines: how many of the newest lines of the event log.
     spike: end in ns and unit of the spike whose surroundings to show, in `spike_slots` columns; None: the newest one.
+    numbers: an earlier view, whose distributions, tables and log to show again. timeline: an earlier timeline of the
+    session; what it has of slots in which no sample came since is not computed again.
     """
 
     now_ns: int
@@ -69,6 +76,13 @@ class ViewRequest:
     log_lines: int = 128
     spike: tuple[int, str] | None = None
     spike_slots: int = 60
+    numbers: SessionView | None = None
+    timeline: TimelineView | None = None
+
+    @property
+    def span_ns(self) -> int:
+        """What charts over time show: the time window, of a session that is not so old yet no more than it can fill."""
+        return min(self.window_ns, next((span for span in YOUNG_SPANS_NS if span >= self.now_ns), self.window_ns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,12 +253,20 @@ class RidgeView:
 
 @dataclass(frozen=True, slots=True)
 class TimelineSlot:
-    """A unit's samples that ended in a time slot, or in the cell of the history that holds it; `spike`: if one is."""
+    """A unit's samples that ended in a time slot, or in the cell of the history that holds it.
+
+    n, spikes: how many, and how many of them are spikes; of a cell's that is wider than the slot, all.
+    """
 
     p50_ms: float
     p90_ms: float
     max_ms: float
-    spike: bool = False
+    spikes: int = 0
+    n: int = 0
+
+    @property
+    def spike(self) -> bool:
+        return self.spikes > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +309,8 @@ class TimelineMark:
 class TimelineView:
     """The time window in slots of `slot_ns`: a lane for each unit with samples in it, or the viewed unit's alone.
 
-    `spikes` are those of all lanes. `pointed` is the slot of the moment that the user selected, if it is in the window.
+    `first` is the number of the first slot, counted from the start of the session. `spikes` are those of all lanes.
+    `pointed` is the slot of the moment that the user selected, if it is in the window.
     `cells_ns`: the narrowest and widest cells that the lanes are made of, where the window is longer than the samples
     are kept. `whole`: whether the window is the whole session so far.
     """
@@ -302,6 +325,7 @@ class TimelineView:
     pointed: int | None = None
     cells_ns: tuple[int, int] | None = None
     whole: bool = False
+    first: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ class _Grid:
 
 def timeline(session: Session, unit: str | None, request: ViewRequest) -> TimelineView:
     """All units' samples in the window, or the viewed unit's alone."""
-    window_ns = min(request.window_ns, max(request.now_ns, LONGEST_WINDOW_NS))
+    window_ns = min(request.span_ns, max(request.now_ns, LONGEST_WINDOW_NS))
     grid = _Grid(request.now_ns, window_ns, request.timeline_slots)
     names = [unit] if unit is not None and not request.all_units else list(session.units)
     long = window_ns > LONGEST_WINDOW_NS
@@ -60,7 +60,9 @@ def timeline(session: Session, unit: str | None, request: ViewRequest) -> Timeli
             slots, spikes, widths = _of_history(history, grid) if history is not None else ((), 0, [])
             used_ns.update(widths)
         else:
-            slots, spikes = _of_samples([c for key, c in session.conditions.items() if key.unit == name], grid)
+            conditions = [condition for key, condition in session.conditions.items() if key.unit == name]
+            slots = _of_samples(conditions, grid, _earlier_slots(request.timeline, name, grid))
+            spikes = sum(slot.spikes for slot in slots if slot is not None)
         if any(slot is not None for slot in slots) or name == unit:
             lanes.append(_lane(session, name, slots or (None,) * grid.count, spikes, request))
     shown = [lane for lane in lanes if any(slot is not None for slot in lane.slots)] or lanes
@@ -80,13 +82,17 @@ def timeline(session: Session, unit: str | None, request: ViewRequest) -> Timeli
         pointed=_pointed(request.pointed_ns, grid),
         cells_ns=(min(used_ns), max(used_ns)) if used_ns else None,
         whole=long and window_ns < request.window_ns,
+        first=grid.first,
     )
 
 
 def _lane(session: Session, unit: str, slots: Slots, spikes: int, request: ViewRequest) -> TimelineLane:
     current = current_condition(session, unit)
     p90 = None
-    if current is not None:
+    shown = _lane_of(request.timeline, unit) if request.numbers is not None else None
+    if shown is not None:
+        p90 = shown.p90_ms
+    elif current is not None:
         recent_ns = min(request.window_ns, LONGEST_WINDOW_NS)
         _, latencies = current.trailing.between(request.now_ns - recent_ns, request.now_ns)
         p90 = linear_quantiles(latencies, (0.9,))[0] / NS_PER_MS if len(latencies) else None
@@ -105,31 +111,48 @@ def _threshold_ns(session: Session, unit: str) -> int | None:
     return thresholds[-1] if thresholds else None
 
 
-def _of_samples(conditions: Sequence[Condition], grid: _Grid) -> tuple[Slots, int]:
-    """One unit's slots, and how many spikes they hold."""
-    parts: list[list[Column]] = [[] for _ in range(grid.count)]
-    spiked: set[int] = set()
-    spikes = 0
+def _lane_of(timeline: TimelineView | None, unit: str) -> TimelineLane | None:
+    return None if timeline is None else next((lane for lane in timeline.lanes if lane.unit == unit), None)
+
+
+def _earlier_slots(timeline: TimelineView | None, unit: str, grid: _Grid) -> dict[int, TimelineSlot]:
+    """The unit's slots of an earlier timeline, by their numbers on this grid; none where those had another length."""
+    if timeline is None or timeline.slot_ns != grid.slot_ns:
+        return {}
+    lane = _lane_of(timeline, unit)
+    slots = () if lane is None else lane.slots
+    shift = timeline.first - grid.first
+    return {at + shift: slot for at, slot in enumerate(slots) if slot is not None}
+
+
+def _of_samples(conditions: Sequence[Condition], grid: _Grid, earlier: dict[int, TimelineSlot]) -> Slots:
+    """One unit's slots; those that have as many samples as before are the same: samples are only added."""
     edges = np.arange(grid.first, grid.first + grid.count + 1) * grid.slot_ns
-    for condition in conditions:
-        ends, latencies = condition.trailing.between(grid.first * grid.slot_ns - 1, grid.now_ns)
-        if not len(ends):
-            continue
-        above = np.flatnonzero(condition.thresholds.exceeded(ends, latencies))
-        spikes += len(above)
-        spiked |= set((ends[above] // grid.slot_ns - grid.first).tolist())
-        for slot, (begin, end) in enumerate(pairwise(np.searchsorted(ends, edges).tolist())):
-            if end > begin:
-                parts[slot].append(latencies[begin:end])
+    windows = [
+        (condition, *condition.trailing.between(grid.first * grid.slot_ns - 1, grid.now_ns)) for condition in conditions
+    ]
+    places = [(*window, np.searchsorted(window[1], edges).tolist()) for window in windows if len(window[1])]
     found: list[TimelineSlot | None] = []
-    for slot, inside in enumerate(parts):
-        if not inside:
-            found.append(None)
-            continue
-        latencies = inside[0] if len(inside) == 1 else np.concatenate(inside)
-        p50, p90, highest = linear_quantiles(latencies, (0.5, 0.9, 1.0))
-        found.append(TimelineSlot(p50 / NS_PER_MS, p90 / NS_PER_MS, highest / NS_PER_MS, slot in spiked))
-    return tuple(found), spikes
+    for slot in range(grid.count):
+        inside = [each for each in places if each[3][slot] < each[3][slot + 1]]
+        n = sum(cuts[slot + 1] - cuts[slot] for *_, cuts in inside)
+        known = earlier.get(slot)
+        found.append(known if known is not None and known.n == n else _slot(inside, slot, n))
+    return tuple(found)
+
+
+def _slot(inside: Sequence[tuple[Condition, Column, Column, list[int]]], slot: int, n: int) -> TimelineSlot | None:
+    """One slot of the conditions with samples in it: those, the ends and latencies of all, where each slot begins."""
+    if not inside:
+        return None
+    parts = []
+    spikes = 0
+    for condition, ends, latencies, cuts in inside:
+        begin, end = cuts[slot], cuts[slot + 1]
+        parts.append(latencies[begin:end])
+        spikes += int(np.count_nonzero(condition.thresholds.exceeded(ends[begin:end], latencies[begin:end])))
+    p50, p90, highest = linear_quantiles(parts[0] if len(parts) == 1 else np.concatenate(parts), (0.5, 0.9, 1.0))
+    return TimelineSlot(p50 / NS_PER_MS, p90 / NS_PER_MS, highest / NS_PER_MS, spikes, n)
 
 
 def _of_history(history: UnitHistory, grid: _Grid) -> tuple[Slots, int, list[int]]:
@@ -158,7 +181,7 @@ def _of_history(history: UnitHistory, grid: _Grid) -> tuple[Slots, int, list[int
 
 def _slot_of(cell: Cell) -> TimelineSlot:
     p50, p90 = cell.quantiles_ns()
-    return TimelineSlot(p50 / NS_PER_MS, p90 / NS_PER_MS, cell.max_ns / NS_PER_MS, cell.spikes > 0)
+    return TimelineSlot(p50 / NS_PER_MS, p90 / NS_PER_MS, cell.max_ns / NS_PER_MS, cell.spikes, cell.n)
 
 
 def _loads(session: Session, grid: _Grid) -> tuple[TimelineLoad, ...]:

@@ -29,6 +29,7 @@ class LoadOptions:
     hints: optimisation hints of the framework, as it names them and their values.
     fresh_state: whether a model's state will be made anew before each call, where the backend can (`Renewing`).
     strict: whether a model that the unit does not run as a whole is an error, where the backend reports it.
+    custom_ops: libraries of custom operators, for ONNX Runtime.
     """
 
     threads: int | None = None
@@ -37,6 +38,7 @@ class LoadOptions:
     hints: Mapping[str, str] = field(default_factory=dict)
     fresh_state: bool = False
     strict: bool = False
+    custom_ops: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

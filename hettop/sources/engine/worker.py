@@ -132,7 +132,13 @@ def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter, inter
         backend = create(job.backend, RealClock())
         name, threads = split_unit(job.unit)
         options = LoadOptions(
-            threads, job.function, partial(_tell, writer), job.hints, fresh_state=job.fresh_state, strict=job.strict
+            threads,
+            job.function,
+            partial(_tell, writer),
+            job.hints,
+            fresh_state=job.fresh_state,
+            strict=job.strict,
+            custom_ops=job.custom_ops,
         )
         loaded = _load(backend, job, name, options)
         feed = {} if job.answers is not None else backend.make_inputs(loaded.inputs, job.inputs())

@@ -81,6 +81,7 @@ def measure(arguments: argparse.Namespace, output: StudyOutput) -> tuple[Setup, 
         roofs=backend == BACKEND,
         backend=backend,
         hints=dict(setup.hints),
+        custom_ops=setup.custom_ops,
     )
     output.begin(setup)
     what = (

@@ -107,9 +107,7 @@ class PowerPanel(AutoHeightPanel):
             rows = draw_power(view, taller, frame_state.session.units.rows)
             return [*rows, *[fit((), width)] * (height - len(rows))][:height]
         session = frame_state.session
-        return large_power(
-            view, session.units.rows, session.timeline.window_ns, (width, height), braille=frame_state.braille
-        )
+        return large_power(view, session.units.rows, (width, height), braille=frame_state.braille)
 
     @staticmethod
     def _view(frame_state: FrameState) -> PowerView:
@@ -247,9 +245,7 @@ _LARGE_HEAD = 34
 _LARGE_TITLES = ("now", "mean", "peak", "J")
 
 
-def large_power(
-    view: PowerView, units: Sequence[UnitRow], window_ns: int, size: tuple[int, int], *, braille: bool
-) -> list[Line]:
+def large_power(view: PowerView, units: Sequence[UnitRow], size: tuple[int, int], *, braille: bool) -> list[Line]:
     """The zoomed panel as exactly `size` cells and lines: a curve with an axis for each rail, the sum and each cluster,
     below them energy per inference by unit."""
     width, height = size
@@ -270,7 +266,7 @@ def large_power(
     for cluster, each in zip(view.clusters, heights[len(rails) :], strict=True):
         head = f"{_cluster_name(cluster):<{_NAME}}{percent(cluster.busy):>7}{_clock(cluster):>10}"
         rows += _strip(head, "100%", curve(cluster.busy_slots, 1.0, columns, each, braille=braille), width)
-    rows.append((*line((" " * (width - columns), "text")), *time_axis(window_ns, columns)))
+    rows.append((*line((" " * (width - columns), "text")), *time_axis(view.span_ns, columns)))
     rows += below
     return [*rows, *[fit((), width)] * (height - len(rows))][:height]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -170,3 +172,49 @@ def test_the_latency_panel_and_power_keep_to_a_minute() -> None:
     assert found.latency.window_ns == 60 * S
     assert found.latency.n == 120
     assert found.latency.p90_ms == found.timeline.lanes[0].p90_ms
+
+
+def test_slots_without_new_samples_are_taken_from_an_earlier_timeline_of_this_scale() -> None:
+    session, slots, now = folded(*TURNS), 10, 9 * S
+    marked = timeline(session, now, timeline_slots=slots)
+    a, b = marked.lanes
+    (*_, kept) = [slot for slot in a.slots if slot is not None]
+    strange = replace(marked, lanes=(replace(a, slots=(*a.slots[:3], replace(kept, max_ms=77.0), *a.slots[4:])), b))
+
+    def third(found: TimelineView, at: int) -> float | None:
+        slot = found.lanes[0].slots[at]
+        return None if slot is None else slot.max_ms
+
+    assert third(timeline(session, now, timeline_slots=slots, timeline=strange), 3) == 77.0
+    assert third(timeline(session, now + S, timeline_slots=slots, timeline=strange), 2) == 77.0  # moved on by one
+    assert (
+        third(timeline(session, now, timeline_slots=20, timeline=strange), 7) == 1.0
+    )  # from half a second before 0 on
+    session.fold(window([4 * MS], t0=3 * S + 100 * MS, unit="A"))
+    assert third(timeline(session, now, timeline_slots=slots, timeline=strange), 3) == 4.0
+
+
+def test_a_timeline_made_from_frame_to_frame_is_the_one_made_at_once() -> None:
+    """Of two units in turns, with spikes, under two loads, with frames at odd moments."""
+    draw = np.random.default_rng(5)
+    session, before = folded(), None
+    spikes = 0
+    for turn in range(60):
+        latencies = [int(each) for each in draw.lognormal(0, 0.4, 30) * MS]
+        latencies[turn % 30] = 50 * MS
+        load = "none" if turn < 30 else "cpu:1"
+        session.fold(window(latencies, t0=(1 + turn) * S // 2, unit="AB"[turn % 2], load=load))
+        now = (1 + turn) * S // 2 + int(draw.integers(100, 900)) * MS
+        before = timeline(session, now, timeline_slots=37, timeline=before)
+        assert before == timeline(session, now, timeline_slots=37)
+        spikes += before.spikes or 0
+    assert spikes > 0
+
+
+@pytest.mark.parametrize(
+    ("now_s", "window_s", "shown_s"),
+    [(0.1, 30, 5), (5, 30, 5), (5.1, 30, 10), (13.5, 30, 15), (13.5, 10, 10), (40, 3600, 60)],
+)
+def test_a_young_session_fills_its_charts(now_s: float, window_s: int, shown_s: int) -> None:
+    found = view(folded(*TURNS), ViewRequest(now_ns=int(now_s * S), window_ns=window_s * S, timeline_slots=50))
+    assert (found.timeline.window_ns, found.power.span_ns) == (shown_s * S, shown_s * S)
