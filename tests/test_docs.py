@@ -152,3 +152,14 @@ def test_the_example_of_settings_is_one() -> None:
     assert settings.faults == ()
     assert {value.source for value in settings.values.values()} == {"file"}
     assert screen_keymap(settings.keys).faults == {}
+
+
+def test_every_test_that_the_page_of_faults_names_exists() -> None:
+    lines = (DOCS / "reference/what-survives-what.md").read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("| ") and not line.startswith("| what goes wrong")]
+    assert rows
+    for row in rows:
+        named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row)
+        assert named, row
+        for path, test in named:
+            assert re.search(rf"^(?:async )?def {test}\(", (REPOSITORY / path).read_text(), re.M), f"{path}::{test}"

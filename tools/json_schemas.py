@@ -106,12 +106,15 @@ class Change(TypedDict):
     ci: Interval
 
 
-class InterruptedUnit(TypedDict):
-    unit: str
+class Interruptions(TypedDict):
     stops: int
     stopped_s: float
     sleeps: int
     slept_s: float
+
+
+class InterruptedUnit(Interruptions):
+    unit: str
 
 
 class BesideRow(TypedDict):
@@ -124,6 +127,7 @@ class BesideRow(TypedDict):
 
 
 class RecordedStudy(TypedDict):
+    interruptions: NotRequired[Interruptions]
     name: str
     state: str
     elapsed_ms: float
@@ -515,11 +519,13 @@ class StudyHead(Head):
     host: NotRequired[HostFields]
     simulated: NotRequired[bool]
     power: NotRequired[PowerSummary]
+    interruptions: NotRequired[Interruptions]
 
 
 class EmBenchHead(Head):
     """How the networks were measured."""
 
+    interruptions: NotRequired[Interruptions]
     backend: str
     chip: str | None
     protocol: dict[str, float]
@@ -528,6 +534,7 @@ class EmBenchHead(Head):
 class PredictHead(Head):
     """Where the networks were measured."""
 
+    interruptions: NotRequired[Interruptions]
     backend: NotRequired[str]
     chip: NotRequired[str | None]
 

@@ -10,7 +10,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import msgspec
@@ -31,6 +31,7 @@ from hettop.studies.coexec.measure import TogetherPower, with_energy
 from hettop.studies.coexec.options import FEWEST_UNITS
 from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.kinds import COEXEC, Kind, Together, coexecution, kinds
+from hettop.studies.output import NO_INTERRUPTIONS, interruptions_of
 from hettop.studies.registry import STUDIES, StudyKind, read_document, result_of
 from hettop.studies.result import StudyResult
 from hettop.text import clean
@@ -115,6 +116,7 @@ class _Running:
         self._line = StreamLine()
         self._uncommitted = False
         self._found: StudyResult | None = None
+        self._interruptions = NO_INTERRUPTIONS
         self.document: Mapping[str, Any] | None = None
         self._lines = LineReader()
         self._process = ChildProcess(command, environment, guard, stdin=False)
@@ -136,6 +138,7 @@ class _Running:
             found=None if self._found is None else self._found.line(),
             failures={} if self._found is None else self._found.failures(),
             error=error,
+            **asdict(self._interruptions),
         )
 
     def progress(self, t: int) -> Study | None:
@@ -186,6 +189,7 @@ class _Running:
                 raise HettopError("study", f"invalid output of the study: {clean(str(error))}") from None
             if self._line.document is not None:
                 self._found = read_document(self._kind.name, self._line.document)
+                self._interruptions = interruptions_of(self._line.document)
                 self.document = self._line.document
         return bool(lines)
 
