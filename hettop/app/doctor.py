@@ -48,6 +48,7 @@ OPTIONAL = {
     "prometheus_client": ("metrics for Prometheus", "pip install 'hettop[prometheus]'"),
     "sklearn": ("palettized weights", "pip install 'hettop[palettes]'"),
     "pandas": ("data frames from Python", "pip install 'hettop[frames]'"),
+    "onnxruntime_extensions": ("operators of onnxruntime-extensions", "pip install 'hettop[ops]'"),
     "pynvml": ("power and utilization of NVIDIA GPUs", "pip install 'hettop[nvidia]'"),
     "zeus_apple_silicon": ("power by zeus, on Apple chips", "pip install 'hettop[zeus]'"),
 }

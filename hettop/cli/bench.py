@@ -163,6 +163,12 @@ def _how_to_measure(arguments: argparse.Namespace) -> MeasureOptions:
     asked = [name for name, present in besides.items() if present]
     if asked and not answers:
         given["interleave"] = True  # one after another, heat and drift would confound the difference
+    if answers and arguments.against is not None:
+        raise HettopError(
+            "usage",
+            "--against does not work with answers token by token: their rows are UNIT and UNIT~prefill, one model each",
+            "record each: hettop bench A --record a.jsonl, the same for B, then hettop compare a.jsonl b.jsonl",
+        )
     if len(asked) > 1:
         raise HettopError("usage", f"options exclude each other: {', '.join(asked)}", "run hettop bench twice")
     if arguments.closed_too and arguments.rate is None:

@@ -19,7 +19,6 @@ from hettop.analysis.verdict import Question, Verdict, verdict
 from hettop.cli.anonymize import names_here
 from hettop.cli.commands import refuse
 from hettop.cli.measure_options import DECIDE_RUNS
-from hettop.cli.output import warn_of_damage
 from hettop.compute_units import ALL_UNITS
 from hettop.console.measuring import (
     MORE_RUNS,
@@ -31,7 +30,7 @@ from hettop.console.measuring import (
     print_setup,
     print_turns_problem,
 )
-from hettop.console.messages import print_error, print_note
+from hettop.console.messages import print_error, print_note, warn_of_damage
 from hettop.console.progress import ProgressLine, ProgressStream, completed, progress_line, unit_states
 from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError

@@ -8,9 +8,13 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from hettop.text import clean
+
+if TYPE_CHECKING:
+    from hettop.record.defects import Report
 
 QUIET: Final = -1
 """Errors only."""
@@ -95,3 +99,9 @@ def _print(line: str, hint: str = "") -> None:
     with contextlib.suppress(OSError):  # a terminal that is gone
         sys.stderr.write(f"{line}\n" + (f"hint: {clean(hint, LONGEST)}\n" if hint else ""))
         sys.stderr.flush()
+
+
+def warn_of_damage(report: Report, path: Path) -> None:
+    """Print what was damaged in the recording that a result was read from; the result is printed all the same."""
+    for words in report.warnings():
+        print_warning(f"{clean(os.fspath(path))}: {words}", f"run hettop verify {clean(os.fspath(path))}")

@@ -62,8 +62,9 @@ class Answer(Event, frozen=True, kw_only=True, tag="answer", eq=False):
 
     `first_ns` is the time to its first token, None without one; `late_ns` the actual minus the planned start at a rate.
     `chunks` came in all, of which `several` held more than one token, or came with others: their gaps are no samples.
-    `gaps_counted` is false where no gap is, as the server counts more tokens than it sends chunks. `tokens` and
-    `prompt_tokens` as counted by who answers, None where unknown. `longest_ns` is the longest gap between two chunks.
+    `gaps_counted` is false where no gap is, as the server counts more tokens than it sends chunks. `tokens`,
+    `prompt_tokens`, and `cached_tokens`, those of the prompt that were read for an earlier one, are as counted by who
+    answers, None where unknown. `longest_ns` is the longest gap between two chunks.
     `finish` is `length`, `stop`, `cut` (by hettop), `failed` (why: `error`), `content_filter`, `tool_calls`, or
     `other` for any other word of a server.
     """
@@ -79,6 +80,7 @@ class Answer(Event, frozen=True, kw_only=True, tag="answer", eq=False):
     gaps_counted: bool = True
     tokens: Count | None = None
     prompt_tokens: Count | None = None
+    cached_tokens: Count | None = None
     first_ns: Nanoseconds | None = None
     late_ns: Annotated[int, msgspec.Meta(ge=-LARGEST_EXACT, le=LARGEST_EXACT)] | None = None
     longest_ns: Nanoseconds | None = None

@@ -403,7 +403,8 @@ AnswerTimes = tuple[Nanoseconds, Nanoseconds, Nanoseconds, Count | None, Nanosec
 class AnswersState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The answers of one unit under one load: counts, the latest ones, and latencies by octaves of the position.
 
-    `recent` are (start, time to the first token, to the last, tokens, longest gap); `by_position` maps an octave k,
+    `overlapping` began before another one's end; `last_end_ns` is the latest end. `recent` are (start, time to the
+    first token, to the last, tokens, longest gap); `by_position` maps an octave k,
     positions 2^(k-1) to 2^k - 1, to a histogram.
     """
 
@@ -417,6 +418,10 @@ class AnswersState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     tokens: Count = 0
     uncounted: Count = 0
     without_gaps: Count = 0
+    overlapping: Count = 0
+    prompt_tokens: Count = 0
+    cached_tokens: Count = 0
+    last_end_ns: Count = 0
     last_error: Text = ""
     recent: Annotated[list[AnswerTimes], msgspec.Meta(max_length=500)] = []
     by_position: Annotated[dict[str, Runs], msgspec.Meta(max_length=40)] = {}

@@ -266,7 +266,8 @@ def _choose_backend(  # noqa: PLR0911 - a case for each kind of model
     path = Path(model)
     if is_core_ai(path):
         return CORE_AI, None
-    if not (is_built_in(model) or is_core_ml(path) or path.suffix.lower() == COMPILED_SUFFIX):
+    built = is_built_in(model) or model == tinydecoder.NAME
+    if not (built or is_core_ml(path) or path.suffix.lower() == COMPILED_SUFFIX):
         return DEFAULT_BACKEND, None
     reasons = make("coreml", RealClock()).units().values()
     if None not in reasons:

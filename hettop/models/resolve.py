@@ -143,6 +143,10 @@ def model_package(name: str, cache: ModelCache) -> Path:
 
     Building imports coremltools and takes some seconds. Raises HettopError: `usage` for a malformed name, `io`.
     """
+    if name == tinydecoder.NAME:
+        from hettop.models.tinydecoder_package import write_package as write_decoder
+
+        return cache.file(f"{name}-r{tinydecoder.RECIPE}.mlpackage", write_decoder)
     variant = parse_variant(name)
 
     def build(path: Path) -> None:
@@ -158,7 +162,7 @@ def core_ml_file(name: str, cache: ModelCache) -> Path:
 
     Raises HettopError: as `resolve` and `model_package` do, `format` for a model of another kind.
     """
-    if is_built_in(name):
+    if is_built_in(name) or name == tinydecoder.NAME:
         return model_package(name, cache)
     if _is_compiled(name):
         return _checked_compiled(name)

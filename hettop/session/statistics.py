@@ -5,6 +5,7 @@ Pure; unknown is None, never 0, and a percentile with too few samples behind it 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -274,7 +275,7 @@ def energy_of(session: Session, condition: Condition) -> EnergyFigures | None:
     """Energy under a condition, net of the baseline taken under the same load; None while there is no power."""
     if not session.energy.seen:
         return None
-    return energy_figures(
+    figures = energy_figures(
         session.energy.of(condition),
         condition.active_ns,
         condition.wall.n,
@@ -283,6 +284,13 @@ def energy_of(session: Session, condition: Condition) -> EnergyFigures | None:
         validated=session.energy.validated,
         unit=split_row(condition.key.unit)[0],
         batches=session.energy.batches_of(condition),
+    )
+    answers = answers_of(session, condition.key.unit, condition.key.load)
+    if answers is None or not answers.why_no_energy:
+        return figures
+    by_rail = dict.fromkeys(figures.mj_by_rail, None)
+    return replace(
+        figures, mj=None, net_mj=None, uncertainty=None, mj_by_rail=by_rail, batches=None, lacking=answers.why_no_energy
     )
 
 

@@ -136,7 +136,7 @@ class Answer:
 
     prompt_tokens, tokens: as they were counted by who answers, None where nobody does. finish: why it ended, known once
     `chunks` has: `stop`, `length`, `content_filter`, `tool_calls`, or `other`. contradicted: whether a count of tokens
-    was discarded, as it cannot be true of what came.
+    was discarded, as it cannot be true of what came. cached_tokens: of the prompt, read before, as the server counts.
     """
 
     chunks: Iterator[tuple[int, bool]]
@@ -144,6 +144,7 @@ class Answer:
     tokens: int | None = None
     finish: str = ""
     contradicted: bool = False
+    cached_tokens: int | None = None
 
 
 class Answering(Protocol):
@@ -155,7 +156,9 @@ class Answering(Protocol):
     """
 
     streamed: bool
-    words: str
+
+    @property
+    def words(self) -> str: ...
 
     def answer(self, number: int) -> Answer: ...
 

@@ -136,6 +136,7 @@ class AnswerReport(Report, frozen=True, kw_only=True, tag="answer"):
     gaps_counted: bool = True
     tokens: int | None = None
     prompt_tokens: int | None = None
+    cached_tokens: int | None = None
     first_ns: int | None = None
     late_ns: int | None = None
     longest_ns: int | None = None

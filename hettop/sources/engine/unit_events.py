@@ -273,6 +273,7 @@ def answer_event(unit: str, report: AnswerReport, *, origin_ns: int, loads: Load
         gaps_counted=report.gaps_counted,
         tokens=report.tokens,
         prompt_tokens=report.prompt_tokens,
+        cached_tokens=report.cached_tokens,
         first_ns=report.first_ns,
         late_ns=report.late_ns,
         longest_ns=report.longest_ns,
