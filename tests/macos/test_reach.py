@@ -20,7 +20,7 @@ REACHED_BY = {
     "processes/serve.py": "tests/processes",
     "record/disk.py": "tests/record/test_durability.py",
     "sources/cpufreq.py": "tests/sources/test_cpufreq.py",
-    "processes/interruptions.py": "tests/processes/test_interruptions.py",
+    "processes/interruptions.py": "tests/processes",
     "sources/counters.py": "tests/sources/test_counters.py",
     "sources/host.py": "tests/sources/test_host.py",
     "sources/power/source.py": "tests/sources/power",
