@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from hettop.models.mil.graph import BOOL, INT64, DType, Graph, Tensor
 from hettop.models.mil.values import Shape
 
 DAMAGED = "the program is damaged: convert the model again"
+# What numpy, protobuf and Python raise for parameters that do not fit each other, as in a damaged file.
+PARAMETER_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, StopIteration, MemoryError)
 # The largest constant a translation makes up: a gigabyte of int64 or float64.
 MAX_MADE = 1 << 27
 # Core ML writes "to the end" as a mask; ONNX clamps a bound as large as this one to the size.
@@ -33,6 +35,10 @@ class Output:
     is_list: bool = False
 
 
+def _no_blocks(_index: int, _given: Sequence[Tensor]) -> list[Tensor]:
+    raise LookupError("it has no nested blocks")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
     """An operation with its parameters bound.
@@ -46,8 +52,8 @@ class Call:
     parameters: Mapping[str, Sequence[Tensor]]
     outputs: Sequence[Output]
     place: str
-    inline: Callable[[int, Sequence[Tensor]], list[Tensor]]
-    states: dict[str, Tensor]
+    inline: Callable[[int, Sequence[Tensor]], list[Tensor]] = _no_blocks
+    states: dict[str, Tensor] = field(default_factory=dict)
 
     # what the operation is given
 

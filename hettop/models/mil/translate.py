@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper, shape_inference
 
 from hettop.errors import HettopError
 from hettop.models.mil.blob import Array
-from hettop.models.mil.call import DAMAGED, Call, Output
+from hettop.models.mil.call import DAMAGED, PARAMETER_ERRORS, Call, Output
 from hettop.models.mil.dtypes import STRING
 from hettop.models.mil.graph import DType, Graph, Node, Subgraph, Tensor
 from hettop.models.mil.neuralnetwork.translate import translate_model
@@ -25,8 +25,6 @@ from hettop.models.mil.values import MAX_TENSOR_BYTES, Shape, read_value, tensor
 
 # An ONNX model in one piece is a protobuf message, which ends at 2 GiB.
 MAX_WEIGHT_BYTES = (1 << 31) - (1 << 24)
-# What the functions of `ops` raise for parameters that do not fit each other.
-_SENSELESS = (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, StopIteration, MemoryError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +188,7 @@ class _Translator:
         )
         try:
             results = how(call)
-        except _SENSELESS as error:
+        except PARAMETER_ERRORS as error:
             # parameters come from a file: whatever they break must still name the operation
             raise HettopError("format", f"{place} has invalid parameters: {error}", DAMAGED) from error
         results = results if isinstance(results, tuple) else (results,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,12 @@ Shape = tuple[int | None, ...]
 MAX_TENSOR_BYTES = 4 << 30
 
 _DAMAGED = "the program is damaged or newer than this reader"
+
+
+def product(lengths: Iterable[int | None]) -> int | None:
+    """None if a length is unknown."""
+    known = list(lengths)
+    return None if None in known else math.prod(length or 0 for length in known)
 
 
 def tensor_type(kind: Message, place: str) -> tuple[ElementType, Shape]:

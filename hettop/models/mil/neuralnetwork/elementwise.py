@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
 from hettop.models.mil.graph import BOOL, FLOAT32, Tensor
 from hettop.models.mil.neuralnetwork.layer import Layer
 from hettop.models.mil.neuralnetwork.shapes import LEGACY_AXES, LEGACY_REDUCTIONS
+from hettop.models.mil.proto import Message
 
 _PLAIN_ACTIVATIONS = {
     "ReLU": "relu",
@@ -42,9 +43,9 @@ def activation(layer: Layer) -> Tensor:
     return layer.graph.emit("Mul", softened, _by_channel(layer, given.alpha), shape=x.shape)
 
 
-def _by_channel(layer: Layer, values: object) -> Tensor:
+def _by_channel(layer: Layer, values: Message) -> Tensor:
     """One value for all channels, or one for each, along the third axis from the end."""
-    lone = len(values.floatValue) == 1 or len(values.float16Value) == 2  # type: ignore[attr-defined]
+    lone = len(values.floatValue) == 1 or len(values.float16Value) == 2
     channels = 1 if lone else layer.x.sizes[-3]
     if channels is None:
         raise layer.call.unsupported("has a number of channels known at run time only")
@@ -75,7 +76,7 @@ def unary(layer: Layer) -> Tensor:
 
 
 def _joined(operator: str) -> Callable[[Layer], Tensor]:
-    """All inputs; of a single one and a number where the layer has one."""
+    """Combines all inputs by an ONNX operator; a single input with the layer's number."""
 
     def translate(layer: Layer) -> Tensor:
         inputs = list(layer.inputs)
@@ -106,14 +107,14 @@ def bias(layer: Layer) -> Tensor:
     return layer.graph.emit("Add", layer.x, offset, shape=layer.shape)
 
 
-def _channel_shape(shape: object) -> list[int]:
+def _channel_shape(shape: Iterable[int]) -> list[int]:
     """[1], [C], [1, H, W] or [C, H, W]; a lone C stands for channels."""
-    lengths = [int(length) for length in shape]  # type: ignore[attr-defined]
+    lengths = [int(length) for length in shape]
     return [*lengths, 1, 1] if len(lengths) == 1 else lengths
 
 
 def reduce(layer: Layer) -> Tensor:
-    """Over named axes, which stay with length 1."""
+    """Reduces the axes that `axis` names, such as HW; they stay with length 1."""
     given, x = layer.parameters, layer.x
     op, axes = LEGACY_REDUCTIONS[given.mode], LEGACY_AXES[given.axis]
     if op == "argmax":

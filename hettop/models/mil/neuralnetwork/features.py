@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from hettop.models.mil.blob import Array
 from hettop.models.mil.call import Call
 from hettop.models.mil.graph import FLOAT32, Tensor
+from hettop.models.mil.proto import Message
 
-Message = Any
 FLOAT64 = np.dtype(np.float64)
 
 Rows = Mapping[str, Tensor]
@@ -28,7 +27,8 @@ _REFERENCE = 0
 _MAX_NORM, _L1_NORM = range(2)
 
 
-def _one(rows: Rows) -> Tensor:
+def _single_row(rows: Rows) -> Tensor:
+    """The only input of a model that has one."""
     (row,) = rows.values()
     return row
 
@@ -41,7 +41,7 @@ def vectorize(call: Call, given: Message, rows: Rows) -> Tensor:
 
 def scale(call: Call, given: Message, rows: Rows) -> Tensor:
     """scale * (x + shift)."""
-    row = _one(rows)
+    row = _single_row(rows)
     if given.shiftValue:
         row = call.emit("Add", row, call.graph.constant(list(given.shiftValue), FLOAT64), shape=row.shape)
     if given.scaleValue:
@@ -51,13 +51,13 @@ def scale(call: Call, given: Message, rows: Rows) -> Tensor:
 
 def normalize(call: Call, given: Message, rows: Rows) -> Tensor:
     """x divided by its norm: the largest element, the sum of magnitudes, or the length."""
-    row = _one(rows)
+    row = _single_row(rows)
     operator = {_MAX_NORM: "ReduceMax", _L1_NORM: "ReduceL1"}.get(given.normType, "ReduceL2")
     return call.emit("Div", row, call.emit(operator, row, call.ints([1]), keepdims=1), shape=row.shape)
 
 
 def identity(_call: Call, _given: Message, rows: Rows) -> Tensor:
-    return _one(rows)
+    return _single_row(rows)
 
 
 def _linear(call: Call, given: Message, row: Tensor) -> Tensor:
@@ -73,14 +73,14 @@ def _logistic(call: Call, value: Tensor) -> Tensor:
 
 
 def _normal(call: Call, value: Tensor) -> Tensor:
-    """The normal distribution function: (1 + erf(x / sqrt 2)) / 2. ONNX Runtime has erf in float32."""
+    """The cumulative normal distribution: (1 + erf(x / sqrt 2)) / 2. ONNX Runtime has erf in float32."""
     narrow = call.cast(value, FLOAT32)
     bell = call.emit("Erf", call.emit("Mul", narrow, call.like(narrow, math.sqrt(0.5))), shape=value.shape)
     return call.emit("Mul", call.emit("Add", bell, call.like(narrow, 1)), call.like(narrow, 0.5), shape=value.shape)
 
 
 def linear_regressor(call: Call, given: Message, rows: Rows) -> Tensor:
-    value = _linear(call, given, _one(rows))
+    value = _linear(call, given, _single_row(rows))
     if given.postEvaluationTransform == _NO_LINK:
         return value
     return _logistic(call, value) if given.postEvaluationTransform == _LOGIT else _normal(call, value)
@@ -88,7 +88,7 @@ def linear_regressor(call: Call, given: Message, rows: Rows) -> Tensor:
 
 def linear_classifier(call: Call, given: Message, rows: Rows) -> Tensor:
     """The probability of each class; the first one is the reference of the others."""
-    value, logit = _linear(call, given, _one(rows)), given.postEvaluationTransform == 0
+    value, logit = _linear(call, given, _single_row(rows)), given.postEvaluationTransform == 0
     if len(given.weights) == 1:
         return _two_classes(call, _logistic(call, value) if logit else _normal(call, value))
     if given.classEncoding != _REFERENCE or not logit:
@@ -108,24 +108,22 @@ def _softmax_with_zero(call: Call, value: Tensor) -> Tensor:
 
 
 def tree_regressor(call: Call, given: Message, rows: Rows) -> Tensor:
-    value = _trees(call, given.treeEnsemble, _one(rows))
-    return _logistic(call, value) if given.postEvaluationTransform == _LOGISTIC else _no_other(call, given, value)
+    value = _trees(call, given.treeEnsemble, _single_row(rows))
+    if given.postEvaluationTransform == _LOGISTIC:
+        return _logistic(call, value)
+    if given.postEvaluationTransform != _NONE:
+        raise call.unsupported("applies a transform of classes to a regression")
+    return value
 
 
 def tree_classifier(call: Call, given: Message, rows: Rows) -> Tensor:
     """The probability of each class; of two classes that have one value it is that of the second."""
-    value, how = _trees(call, given.treeEnsemble, _one(rows)), given.postEvaluationTransform
+    value, how = _trees(call, given.treeEnsemble, _single_row(rows)), given.postEvaluationTransform
     if how == _LOGISTIC:
         return _two_classes(call, _logistic(call, value))
     if how == _SOFTMAX:
         return call.emit("Softmax", value, axis=1, shape=value.shape)
     return _softmax_with_zero(call, value) if how == _SOFTMAX_WITH_ZERO else value
-
-
-def _no_other(call: Call, given: Message, value: Tensor) -> Tensor:
-    if given.postEvaluationTransform != _NONE:
-        raise call.unsupported("applies a transform of classes to a regression")
-    return value
 
 
 def _trees(call: Call, ensemble: Message, row: Tensor) -> Tensor:

@@ -7,14 +7,15 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from hettop.models.mil.graph import Tensor
-from hettop.models.mil.neuralnetwork.layer import Layer, Message
+from hettop.models.mil.neuralnetwork.layer import Layer
 from hettop.models.mil.neuralnetwork.shapes import LAST_PIXEL, convolution_weight, pair
+from hettop.models.mil.proto import Message
 from hettop.models.mil.values import Shape
 
 _POOLS = ("max", "avg", "l2")
 _GLOBAL_POOLS = ("reduce_max", "reduce_mean", "reduce_l2_norm")
-_HEAVY = ("same", "same_lower")
-"""By SamePadding's asymmetryMode."""
+_SAME_PADDINGS = ("same", "same_lower")
+"""ML Programs' names of SamePadding's asymmetryMode."""
 
 _UPSAMPLING = ("DEFAULT", "ALIGN_CORNERS", "UNALIGN_CORNERS")
 _SAMPLING = ("STRICT_ALIGN_CORNERS", "ALIGN_CORNERS", "DEFAULT", "OFFSET_CORNERS")
@@ -25,12 +26,12 @@ ACROSS, WITHIN = [-3, -2, -1], [-2, -1]
 
 def convolution(layer: Layer) -> Tensor:
     given = layer.parameters
-    back = bool(given.isDeconvolution)
+    is_deconvolution = bool(given.isDeconvolution)
     if len(layer.inputs) > 1:
         weight: object = layer.inputs[1]
     else:
         sizes = [size or 0 for size in convolution_weight(given)]
-        weight = layer.weights(given.weights, *sizes, axis=1 if back else 0)
+        weight = layer.weights(given.weights, *sizes, axis=1 if is_deconvolution else 0)
     options = {
         "weight": weight,
         "bias": layer.weights(given.bias, int(given.outputChannels)) if given.hasBias else None,
@@ -38,7 +39,7 @@ def convolution(layer: Layer) -> Tensor:
         "groups": max(int(given.nGroups), 1),
         **_padding(layer, given.WhichOneof("ConvolutionPaddingType")),
     }
-    if not back:
+    if not is_deconvolution:
         options["dilations"] = pair(given.dilationFactor, 1)
         return layer.as_images(lambda x, shape: layer.mil("conv", shape, x=x, **options))
     if given.same.asymmetryMode and any(
@@ -62,7 +63,7 @@ def _check_exact(layer: Layer) -> None:
 
 def _padding(layer: Layer, how: str | None) -> dict[str, object]:
     if how == "same":
-        return {"pad_type": np.asarray(_HEAVY[layer.parameters.same.asymmetryMode])}
+        return {"pad_type": np.asarray(_SAME_PADDINGS[layer.parameters.same.asymmetryMode])}
     return {"pad_type": np.asarray("custom"), "pad": _borders(layer.parameters.valid.paddingAmounts)}
 
 
@@ -122,7 +123,7 @@ def batch_norm(layer: Layer) -> Tensor:
 
 
 def mean_variance(layer: Layer) -> Tensor:
-    """Less the mean, divided by the deviation unless `normalizeVariance` is off."""
+    """x minus its mean, divided by its standard deviation unless `normalizeVariance` is off."""
     given, x = layer.parameters, layer.x
     axes = ACROSS if given.acrossChannels else WITHIN
     epsilon = given.epsilon or 1e-6

@@ -12,17 +12,16 @@ from hettop.models.mil.blob import Array
 from hettop.models.mil.call import Call, Output
 from hettop.models.mil.graph import FLOAT32, Graph, Tensor
 from hettop.models.mil.neuralnetwork.weights import read_weights
+from hettop.models.mil.proto import Message
 from hettop.models.mil.table import TABLE
-from hettop.models.mil.values import Shape
-
-Message = Any
+from hettop.models.mil.values import Shape, product
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
     """A layer with its inputs bound.
 
-    parameters: the message of its kind. shapes: of each output, None where they are not known in advance. folded:
+    parameters: the message of its kind. shapes: of each output, None where they are not known in advance. rank5:
     whether tensors have the older axes (sequence, batch, channel, height, width), of which the batch is left out.
     """
 
@@ -30,7 +29,7 @@ class Layer:
     parameters: Message
     inputs: Sequence[Tensor]
     shapes: Sequence[Shape | None]
-    folded: bool
+    rank5: bool
     place: str
 
     @property
@@ -72,7 +71,7 @@ class Layer:
             return work(x, shape)
         if x.rank == 3:
             return self.call.squeeze(work(self.call.unsqueeze(x, [0]), (1, *shape)), [0])
-        lead = _product(x.sizes[:-3])
+        lead = product(x.sizes[:-3])
         parts = [lead if lead is not None else -1, *(self.call.size(x, axis) for axis in range(x.rank - 3, x.rank))]
         flat = self.graph.emit("Reshape", x, self.call.vector(parts), shape=(lead, *x.sizes[-3:]))
         made = work(flat, (lead, *shape[-3:]))
@@ -82,7 +81,7 @@ class Layer:
     def _bound(self, given: dict[str, Any], shapes: Sequence[Shape]) -> Call:
         parameters = {name: self._tensors(value) for name, value in given.items()}
         outputs = [Output("", FLOAT32, shape) for shape in shapes]
-        return Call(self.graph, parameters, outputs, self.place, lambda _index, _given: [], {})
+        return Call(self.graph, parameters, outputs, self.place)
 
     def _tensors(self, value: Any) -> list[Tensor]:
         if isinstance(value, Tensor):
@@ -90,12 +89,3 @@ class Layer:
         if isinstance(value, list) and value and isinstance(value[0], Tensor):
             return value
         return [self.graph.constant(value)]
-
-
-def _product(lengths: Shape) -> int | None:
-    total = 1
-    for length in lengths:
-        if length is None:
-            return None
-        total *= length
-    return total

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from hettop.errors import HettopError
-from hettop.models.mil.call import DAMAGED, Call
+from hettop.models.mil.call import DAMAGED, PARAMETER_ERRORS, Call
 from hettop.models.mil.graph import FLOAT32, Graph, Tensor
 from hettop.models.mil.neuralnetwork import elementwise, images, recurrent, shaping
 from hettop.models.mil.neuralnetwork.layer import Layer
-from hettop.models.mil.neuralnetwork.shapes import input_shape, is_folded, output_shapes
+from hettop.models.mil.neuralnetwork.shapes import has_rank5_mapping, input_shape, output_shapes
 from hettop.models.mil.ports import Port
+from hettop.models.mil.proto import Message
 from hettop.models.mil.values import MAX_TENSOR_BYTES, Shape
 
-Message = Any
 Translate = Callable[[Layer], Tensor | tuple[Tensor, ...]]
 
 LAYERS: Mapping[str, Translate] = {
@@ -26,9 +25,6 @@ LAYERS: Mapping[str, Translate] = {
     **shaping.LAYERS,
     **recurrent.LAYERS,
 }
-
-# What a layer's parameters raise that do not fit each other.
-SENSELESS = (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, StopIteration, MemoryError)
 
 
 def translate_network(
@@ -66,8 +62,8 @@ def translate_network(
             shapes = output_shapes(layer, [each.shape for each in inputs])
             for shape in shapes:
                 _check_size(shape, place)
-            results = how(Layer(graph, getattr(layer, kind), inputs, shapes, is_folded(network), place))
-        except SENSELESS as error:
+            results = how(Layer(graph, getattr(layer, kind), inputs, shapes, has_rank5_mapping(network), place))
+        except PARAMETER_ERRORS as error:
             raise HettopError("format", f"{place} has invalid parameters: {error}", DAMAGED) from error
         made = results if isinstance(results, tuple) else (results,)
         for name, tensor, shape in zip(layer.output, made, shapes, strict=False):
@@ -92,13 +88,13 @@ def _renamed(graph: Graph, tensor: Tensor, name: str, shape: Shape | None, befor
 def _entered(graph: Graph, network: Message, port: Port, tensor: Tensor, owner: str) -> Tensor:
     """An input as the layers see it: float32, an image after its preprocessing, with the axes that they have."""
     graph.start(f"{port.name}/")
-    call = Call(graph, {}, [], f"{owner}: the input {port.name!r}", lambda _index, _given: [], {})
+    call = Call(graph, {}, [], f"{owner}: the input {port.name!r}")
     value = graph.cast(tensor, FLOAT32)
     for step in network.preprocessing:
         if step.featureName == port.name or (not step.featureName and port.kind == "image"):
             value = _prepared(graph, step, port, value, call)
     shape = input_shape(network, port.kind, tensor.sizes)
-    if is_folded(network) and len(shape) != 4:
+    if has_rank5_mapping(network) and len(shape) != 4:
         raise call.unsupported(f"has {tensor.rank} axes, where the network knows one or three")
     lead = [0] if len(shape) > tensor.rank else []
     tail = [2, 3] if len(shape) == tensor.rank + 3 else []

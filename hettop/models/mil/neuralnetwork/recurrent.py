@@ -9,7 +9,8 @@ import numpy as np
 
 from hettop.models.mil.blob import Array
 from hettop.models.mil.graph import FLOAT32, Tensor
-from hettop.models.mil.neuralnetwork.layer import Layer, Message
+from hettop.models.mil.neuralnetwork.layer import Layer
+from hettop.models.mil.proto import Message
 
 _ACTIVATIONS = {"sigmoid": "sigmoid", "tanh": "tanh"}
 _HARD_SIGMOID = (0.2, 0.5)
@@ -34,7 +35,7 @@ def _sizes(layer: Layer) -> tuple[int, int]:
 def _sequence(layer: Layer) -> Tensor:
     """(sequence, batch, inputs)."""
     x, inputs = layer.x, _sizes(layer)[0]
-    if layer.folded:
+    if layer.rank5:
         return layer.call.reshape(x, [-1, 1, inputs], (x.sizes[0], 1, inputs))
     return layer.call.squeeze(x, [-2, -1])
 
@@ -42,7 +43,7 @@ def _sequence(layer: Layer) -> Tensor:
 def _state(layer: Layer, places: Sequence[int]) -> Tensor:
     """(batch, hidden, of each direction), zeros where the layer is not given a state."""
     hidden = _sizes(layer)[1]
-    batch = 1 if layer.folded else layer.x.sizes[1]
+    batch = 1 if layer.rank5 else layer.x.sizes[1]
     given = [layer.inputs[place] for place in places if place < len(layer.inputs)]
     if not given:
         if batch is None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from hettop.models.mil.values import Shape
-
-Message = Any
+from hettop.models.mil.proto import Message
+from hettop.models.mil.values import Shape, product
 
 Shapes = Sequence[Shape | None]
 Rule = Callable[[Message, Shapes], Shape | None]
@@ -49,14 +47,14 @@ def input_shape(network: Message, kind: str, shape: Shape) -> Shape:
     The older axes are (sequence, batch, channel, height, width); a call has a batch of one. kind: of the input.
     """
     if kind == "image":
-        return (1, *shape) if not is_folded(network) and not network.imageInputShapeMapping else shape
-    if not is_folded(network):
+        return (1, *shape) if not has_rank5_mapping(network) and not network.imageInputShapeMapping else shape
+    if not has_rank5_mapping(network):
         return shape
     return (1, *shape, 1, 1) if len(shape) == 1 else (1, *shape) if len(shape) == 3 else shape
 
 
-def is_folded(network: Message) -> bool:
-    """Whether the network has the older axes."""
+def has_rank5_mapping(network: Message) -> bool:
+    """Whether the network has the older axes, which NeuralNetwork.proto calls the rank-5 mapping."""
     return not network.arrayInputShapeMapping and not network.imageInputShapeMapping
 
 
@@ -134,7 +132,7 @@ def _inner_product(parameters: Message, inputs: Shapes) -> Shape | None:
         return None
     if shape[-1] == parameters.inputChannels:
         return (*shape[:-1], int(parameters.outputChannels))
-    if len(shape) >= 3 and _product(shape[-3:]) == parameters.inputChannels:
+    if len(shape) >= 3 and product(shape[-3:]) == parameters.inputChannels:
         return (*shape[:-3], int(parameters.outputChannels), 1, 1)
     return None
 
@@ -174,7 +172,7 @@ def _concatenated(axis_of: Callable[[Message], int]) -> Rule:
 
 def _flattened(_parameters: Message, inputs: Shapes) -> Shape | None:
     shape = inputs[0]
-    return None if shape is None else (*shape[:-3], _product(shape[-3:]), 1, 1)
+    return None if shape is None else (*shape[:-3], product(shape[-3:]), 1, 1)
 
 
 def _flattened_to_matrix(parameters: Message, inputs: Shapes) -> Shape | None:
@@ -182,7 +180,7 @@ def _flattened_to_matrix(parameters: Message, inputs: Shapes) -> Shape | None:
     if shape is None:
         return None
     axis = int(parameters.axis) % (len(shape) + 1) if parameters.axis < 0 else int(parameters.axis)
-    return (_product(shape[:axis]), _product(shape[axis:]))
+    return (product(shape[:axis]), product(shape[axis:]))
 
 
 def _reshaped(parameters: Message, inputs: Shapes) -> Shape | None:
@@ -191,14 +189,14 @@ def _reshaped(parameters: Message, inputs: Shapes) -> Shape | None:
     lengths: list[int | None] = [
         shape[axis] if length == 0 and axis < len(shape) else length for axis, length in enumerate(target)
     ]
-    whole = _product(shape)
+    whole = product(shape)
     if lengths.count(-1) == 1 and whole is not None and None not in lengths:
         rest = -math.prod(each for each in lengths if each is not None)
         lengths = [whole // rest if length == -1 and rest > 0 else length for length in lengths]
     return tuple(lengths) if lengths and all(each is None or each > 0 for each in lengths) else None
 
 
-def _reshaped_folded(parameters: Message, inputs: Shapes) -> Shape | None:
+def _reshaped_rank5(parameters: Message, inputs: Shapes) -> Shape | None:
     """Three lengths leave the sequence (and the batch) as they are; four begin with the sequence's."""
     shape, target = inputs[0], tuple(int(length) for length in parameters.targetShape)
     if shape is None or len(target) not in (3, 4) or min(target) < 1:
@@ -219,14 +217,10 @@ def _permuted(axes_of: Callable[[Message], Sequence[int]]) -> Rule:
 
 
 def _padded(parameters: Message, inputs: Shapes) -> Shape | None:
-    shape, amounts = inputs[0], parameters.paddingAmounts.borderAmounts
-    if shape is None or len(shape) < 2 or len(amounts) != 2:
+    shape, borders = inputs[0], parameters.paddingAmounts.borderAmounts
+    if shape is None or len(shape) < 2 or len(borders) != 2:
         return None
-    sides = [
-        None if length is None else length + int(border.startEdgeSize) + int(border.endEdgeSize)
-        for length, border in zip(shape[-2:], amounts, strict=True)
-    ]
-    return (*shape[:-2], *sides)
+    return (*shape[:-2], *(_plus(length, _edges(border)) for length, border in zip(shape[-2:], borders, strict=True)))
 
 
 def _enlarged(parameters: Message, inputs: Shapes) -> Shape | None:
@@ -257,7 +251,7 @@ def _expanded(parameters: Message, inputs: Shapes) -> Shape | None:
     return tuple(1 if axis in added else next(lengths) for axis in range(rank))
 
 
-def _reduced_folded(parameters: Message, inputs: Shapes) -> Shape | None:
+def _reduced_rank5(parameters: Message, inputs: Shapes) -> Shape | None:
     shape = inputs[0]
     if shape is None or len(shape) < 3:
         return None
@@ -279,11 +273,11 @@ def _loaded(parameters: Message, _inputs: Shapes) -> Shape | None:
     return tuple(int(length) for length in parameters.shape)
 
 
-def _loaded_folded(parameters: Message, _inputs: Shapes) -> Shape | None:
+def _loaded_rank5(parameters: Message, _inputs: Shapes) -> Shape | None:
     return (1, *(int(length) for length in parameters.shape))
 
 
-def _permuted_folded(parameters: Message, inputs: Shapes) -> Shape | None:
+def _permuted_rank5(parameters: Message, inputs: Shapes) -> Shape | None:
     """Axes are those of (sequence, channel, height, width); a batch stays where it is."""
     shape, order = inputs[0], [int(axis) for axis in parameters.axis] or [0, 1, 2, 3]
     if shape is None or sorted(order) != [0, 1, 2, 3] or len(shape) not in (4, 5):
@@ -325,14 +319,10 @@ def _cropped(parameters: Message, inputs: Shapes) -> Shape | None:
     if len(inputs) > 1:
         like = inputs[1]
         return None if like is None else (*shape[:-2], *like[-2:])
-    amounts = parameters.cropAmounts.borderAmounts
-    if len(amounts) != 2:
+    borders = parameters.cropAmounts.borderAmounts
+    if len(borders) != 2:
         return shape
-    sides = [
-        None if length is None else length - int(border.startEdgeSize) - int(border.endEdgeSize)
-        for length, border in zip(shape[-2:], amounts, strict=True)
-    ]
-    return (*shape[:-2], *sides)
+    return (*shape[:-2], *(_plus(length, -_edges(border)) for length, border in zip(shape[-2:], borders, strict=True)))
 
 
 def _resized(parameters: Message, inputs: Shapes) -> Shape | None:
@@ -438,11 +428,20 @@ def _padding(parameters: Message, axis: int) -> int | None:
         amounts = parameters.includeLastPixel.paddingAmounts
         return 2 * int(amounts[axis]) if len(amounts) == 2 else 0
     borders = parameters.valid.paddingAmounts.borderAmounts
-    return int(borders[axis].startEdgeSize + borders[axis].endEdgeSize) if len(borders) == 2 else 0
+    return _edges(borders[axis]) if len(borders) == 2 else 0
+
+
+def _edges(border: Message) -> int:
+    """Both ends of a border together."""
+    return int(border.startEdgeSize) + int(border.endEdgeSize)
+
+
+def _plus(length: int | None, amount: int) -> int | None:
+    return None if length is None else length + amount
 
 
 def _slid(length: int | None, reach: int, stride: int, padding: int | None, *, ceiling: bool = False) -> int | None:
-    """Places of a window of `reach` that moves by `stride`."""
+    """How many places a window of `reach` has that moves by `stride`."""
     if length is None or stride < 1:
         return None
     if padding is None:
@@ -456,6 +455,7 @@ def _slid(length: int | None, reach: int, stride: int, padding: int | None, *, c
 
 
 def _spread(length: int | None, reach: int, stride: int, padding: int | None) -> int | None:
+    """The length that a deconvolution gives."""
     if length is None:
         return None
     return length * stride if padding is None else (length - 1) * stride + reach - padding
@@ -495,12 +495,12 @@ _RULES: dict[str, Rule] = {
     "concatND": _concatenated(lambda parameters: int(parameters.axis)),
     "flatten": _flattened,
     "flattenTo2D": _flattened_to_matrix,
-    "reshape": _reshaped_folded,
+    "reshape": _reshaped_rank5,
     "reshapeStatic": _reshaped,
     "rankPreservingReshape": _reshaped,
     "transpose": _permuted(lambda parameters: parameters.axes),
-    "permute": _permuted_folded,
-    "reduce": _reduced_folded,
+    "permute": _permuted_rank5,
+    "reduce": _reduced_rank5,
     "crop": _cropped,
     "resizeBilinear": _resized,
     "reorganizeData": _reorganized,
@@ -518,12 +518,6 @@ _RULES: dict[str, Rule] = {
     "upsample": _enlarged,
     "squeeze": _squeezed,
     "expandDims": _expanded,
-    "loadConstant": _loaded_folded,
+    "loadConstant": _loaded_rank5,
     "loadConstantND": _loaded,
 }
-
-
-def _product(lengths: Iterable[int | None]) -> int | None:
-    """None if a length is unknown."""
-    known = list(lengths)
-    return None if None in known else math.prod(length or 0 for length in known)

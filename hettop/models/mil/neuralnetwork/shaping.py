@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from hettop.models.mil.blob import Array
 from hettop.models.mil.graph import INT64, Tensor
 from hettop.models.mil.neuralnetwork.layer import Layer
 from hettop.models.mil.neuralnetwork.shapes import sequence_axis
@@ -21,7 +22,7 @@ def flatten(layer: Layer) -> Tensor:
 
 
 def reshape(layer: Layer) -> Tensor:
-    """As `flatten`, to (sequence,) channels, height and width; pixel by pixel, the result is read so, too."""
+    """To other channels, height and width (and sequence); if `mode` says so, both shapes are read pixel by pixel."""
     x = layer.x
     if not layer.parameters.mode:
         return _shaped(layer, x)
@@ -50,7 +51,7 @@ def reshaped(layer: Layer) -> Tensor:
 def permute(layer: Layer) -> Tensor:
     """Axes are those of (sequence, channel, height, width); the batch stays."""
     order = [int(axis) for axis in layer.parameters.axis] or [0, 1, 2, 3]
-    if not layer.folded:
+    if not layer.rank5:
         places = [0, 2, 3, 4]
         order = [places[order[0]], 1, *(places[axis] for axis in order[1:])]
     return layer.call.transpose(layer.x, order)
@@ -154,10 +155,10 @@ def embedding_along(layer: Layer) -> Tensor:
     return _looked_up(layer, rows, drop=1)
 
 
-def _looked_up(layer: Layer, rows: object, drop: int) -> Tensor:
+def _looked_up(layer: Layer, rows: Array, drop: int) -> Tensor:
     """The column of the matrix for each index; the last `drop` axes of indices have length 1."""
     given, x, call = layer.parameters, layer.x, layer.call
-    table = rows.T  # type: ignore[attr-defined]
+    table = rows.T
     if given.hasBias:
         table = table + layer.weights(given.bias, table.shape[1])
     places = call.cast(call.squeeze(x, list(range(-drop, 0))), INT64)

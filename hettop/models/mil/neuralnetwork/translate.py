@@ -5,21 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from hettop.errors import HettopError
-from hettop.models.mil.call import DAMAGED, Call
+from hettop.models.mil.call import DAMAGED, PARAMETER_ERRORS, Call
 from hettop.models.mil.graph import FLOAT32, Graph, Tensor
 from hettop.models.mil.neuralnetwork.features import FLOAT64
 from hettop.models.mil.neuralnetwork.features import KINDS as FEATURE_KINDS
-from hettop.models.mil.neuralnetwork.network import LAYERS, SENSELESS, translate_network
+from hettop.models.mil.neuralnetwork.network import LAYERS, translate_network
 from hettop.models.mil.package import NEURAL_NETWORKS, PIPELINES, Package, model_kind, pipeline_models
 from hettop.models.mil.ports import Port, read_port
-from hettop.models.mil.values import Shape
-
-Message = Any
+from hettop.models.mil.proto import Message
+from hettop.models.mil.values import product
 
 RUNS_ON_A_MAC = "the model runs on a Mac"
 
@@ -110,12 +109,12 @@ def _translated(
         return _network_outputs(spec, getattr(spec, which), made)
     if which not in FEATURE_KINDS:
         raise HettopError("unsupported-op", f"{owner}: a {model_kind(spec)} model has no translation", RUNS_ON_A_MAC)
-    call = Call(graph, {}, [], f"{owner}: the {which!r} model", lambda _index, _given: [], {})
+    call = Call(graph, {}, [], f"{owner}: the {which!r} model")
     graph.start(f"{named(which)}/")
     try:
         rows = {port.name: _row(call, given[port.name]) for port in ports}
         value = FEATURE_KINDS[which](call, getattr(spec, which), rows)
-    except SENSELESS as error:
+    except PARAMETER_ERRORS as error:
         raise HettopError("format", f"{call.place} has invalid parameters: {error}", DAMAGED) from error
     # a classifier's probabilities, or the one output of any other model
     return {spec.description.predictedProbabilitiesName or spec.description.output[0].name: value}
@@ -126,7 +125,7 @@ def _pipeline(graph: Graph, spec: Message, given: Mapping[str, Tensor], owner: s
     values = dict(given)
     for name, model in pipeline_models(spec):
         # stages may give one name to different values, which a graph may not
-        values |= _translated(graph, model, values, f"{owner}, {name}", lambda value, name=name: f"{name}:{value}")  # type: ignore[misc]
+        values |= _translated(graph, model, values, f"{owner}, {name}", partial("{}:{}".format, name))
     return values
 
 
@@ -148,22 +147,17 @@ def _probability_layer(network: Message) -> str:
 
 def _row(call: Call, tensor: Tensor) -> Tensor:
     """Features as a matrix of one row."""
-    return call.reshape(call.cast(tensor, FLOAT64), [1, -1], (1, _count(tensor.sizes)))
-
-
-def _count(shape: Shape) -> int | None:
-    known = [size for size in shape if size is not None]
-    return math.prod(known) if len(known) == len(shape) else None
+    return call.reshape(call.cast(tensor, FLOAT64), [1, -1], (1, product(tensor.sizes)))
 
 
 def _output(graph: Graph, port: Port, tensor: Tensor) -> Tensor:
     """A value under the output's name, in the type and, if the elements are as many, the shape that is described."""
     graph.start(f"{port.name}//")
-    call = Call(graph, {}, [], port.name, lambda _index, _given: [], {})
+    call = Call(graph, {}, [], port.name)
     sizes = [size for size in port.shape if size is not None]
-    described = port.kind in {"array", "image"} and sizes and _count(tensor.sizes) in (None, math.prod(sizes))
+    described = port.kind in {"array", "image"} and sizes and product(tensor.sizes) in (None, math.prod(sizes))
     if port.kind in {"dictionary", "scalar"}:
-        value = call.reshape(tensor, [-1], (_count(tensor.sizes),))
+        value = call.reshape(tensor, [-1], (product(tensor.sizes),))
     elif described and len(sizes) == len(port.shape) and not port.flexible and tensor.sizes != tuple(sizes):
         value = call.reshape(tensor, sizes)
     else:

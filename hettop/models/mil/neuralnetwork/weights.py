@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from hettop.errors import HettopError
 from hettop.models.mil.blob import Array
 from hettop.models.mil.call import DAMAGED
-
-Message = Any
+from hettop.models.mil.proto import Message
 
 
 def read_weights(values: Message, shape: Sequence[int], place: str, *, axis: int = 0) -> Array:

@@ -12,6 +12,7 @@ from hettop.models.mil.graph import INT32, Tensor
 
 
 def _element(call: Call, held: Tensor) -> list[int]:
+    """The shape of an element."""
     known = [size for size in held.sizes[1:] if size is not None]
     if len(known) != held.rank - 1:
         raise call.unsupported("has elements whose shape is known at run time only")
@@ -46,6 +47,7 @@ def _with_room(call: Call, held: Tensor, last: Tensor) -> Tensor:
 
 
 def _flat(call: Call, index: Tensor) -> Tensor:
+    """The index as a vector of one."""
     return call.reshape(call.index(index), [-1], (1,))
 
 
