@@ -88,11 +88,11 @@ _OWN_RAILS: Mapping[str, tuple[str, ...]] = {
     "RTX": _NVIDIA,
     "CUDA": _NVIDIA,
 }
-"""What the names of rails begin with that may be of a unit's device: of CUDA and NVML each has its own numbers."""
+"""By unit, how the names of the power rails begin that its device may have; CUDA and NVML number GPUs differently."""
 
 
 def own_rails(unit: str) -> tuple[str, ...] | None:
-    """What the names of the rails of the unit's own device begin with; None of a unit that runs on the CPU's chip."""
+    """How the names of the power rails of the unit's own device begin; None for a unit that runs on the CPU's chip."""
     if not is_provider_unit(unit) or unit.startswith("OV:CPU"):
         return None
     return next((rails for name, rails in _OWN_RAILS.items() if f"{unit}:".startswith(f"{name}:")), ())

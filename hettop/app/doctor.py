@@ -243,18 +243,18 @@ def _power(machine: Machine) -> list[Finding]:
 def _accelerators(machine: Machine) -> list[Finding]:
     """A line for each GPU and NPU: what can be read of it, and why not the rest. A suspended one is not woken."""
     with Accelerators(machine) as accelerators:
-        looks = [(device, device.look()) for device in accelerators.devices]
+        readings = [(device, device.read()) for device in accelerators.devices]
         nvidia = accelerators.nvidia
     found = []
-    for device, raw in looks:
+    for device, reading in readings:
         readable = {
-            "power": raw.energy_uj is not None or raw.mw is not None,
-            "utilization": raw.busy is not None or raw.busy_us is not None,
-            "clock": raw.mhz is not None,
-            "temperature": raw.temperature_c is not None,
+            "power": reading.energy_uj is not None or reading.mw is not None,
+            "utilization": reading.busy is not None or reading.busy_us is not None,
+            "clock": reading.mhz is not None,
+            "temperature": reading.temperature_c is not None,
         }
         words = [", ".join(what for what, there in readable.items() if there) or "nothing can be read"]
-        words += [why if what == "device" else f"no {what}: {why}" for what, why in raw.why.items()]
+        words += [why if what == "device" else f"no {what}: {why}" for what, why in reading.why.items()]
         what = f"{device.rail} ({device.driver}, {device.slot})"
         found.append(Finding(what, True if any(readable.values()) else None, "; ".join(words)))
     if nvidia.lacking:

@@ -123,7 +123,7 @@ class Measurement:
         self.power = LivePower(
             self.options.power,
             simulated=self.setup.simulated,
-            here=replace(here, machine=replace(here.machine, engines=self._engine_pids)),
+            here=replace(here, machine=replace(here.machine, engine_pids=self._engine_pids)),
             now=self._clock.now,
             origin_ns=self.origin_ns,
             why_none=self.options.why_no_power or NOT_ASKED_FOR,

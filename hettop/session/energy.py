@@ -468,7 +468,10 @@ class Attribution:
 
     def state(self) -> tuple[list[PendingPower], list[SpanState]]:
         """For a keyframe."""
-        pending = [PendingPower(*window[:2], list(window.mw), list(window.others)) for window in self._pending]
+        pending = [
+            PendingPower(window.end_ns, window.elapsed_ns, list(window.mw), list(window.others))
+            for window in self._pending
+        ]
         return pending, [_span_state(unit, span) for unit, spans in self._spans.items() for span in spans]
 
     @classmethod

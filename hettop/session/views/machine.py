@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hettop.units import NS_PER_S
+
 if TYPE_CHECKING:
     # The screen imports this module before its first paint, which must not wait for the codec's libraries.
     from hettop.events import Accelerator, Cluster, Gpu, HostLoad, Power
@@ -77,7 +79,7 @@ class PowerView:
     needs_access: bool = False
     made_of: tuple[str, ...] = ()
     accelerators: tuple[Accelerator, ...] = ()
-    span_ns: int = 30_000_000_000
+    span_ns: int = 30 * NS_PER_S
 
 
 @dataclass(frozen=True, slots=True)

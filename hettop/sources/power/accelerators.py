@@ -10,11 +10,20 @@ import re
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from hettop.events import Accelerator
-from hettop.sources.power.device import NO_POWER, NO_UTILIZATION, SUSPENDED, Device, Raw, is_suspended, text_of
+from hettop.sources.power.device import (
+    NO_POWER,
+    NO_UTILIZATION,
+    SUSPENDED,
+    Device,
+    DeviceReading,
+    is_suspended,
+    text_of,
+)
 from hettop.sources.power.drm_clients import DrmClients
 from hettop.sources.power.nvml import find_nvidia
 from hettop.sources.power.sample import ESTIMATED, FLAGS, PowerSample, make_sample, megahertz, milliwatts, share
@@ -27,7 +36,7 @@ BUSY_ENOUGH = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class DriverFiles:
     """What a driver shows of its devices: files by quantity, of which the first that exists is read.
 
     Paths are relative to the device's folder; `{hwmon}` is the folder of the driver's own sensors. rail: the name of
@@ -49,9 +58,9 @@ class Kind:
     counts_asleep: bool = False
 
 
-KINDS = (
+DRIVERS = (
     # drivers/accel/ivpu/ivpu_sysfs.c: the counter is memory of the driver, to be read once in a second at most.
-    Kind(
+    DriverFiles(
         "NPU",
         ("intel_vpu",),
         busy_us=("npu_busy_time_us",),
@@ -61,7 +70,7 @@ KINDS = (
     ),
     # Documentation/ABI/testing/sysfs-driver-intel-i915-hwmon and -xe-hwmon (of cards alone; 1 the card, 2 its package);
     # clocks: Documentation/ABI/testing/sysfs-driver-intel-xe-freq..., drivers/gpu/drm/i915/gt/intel_gt_sysfs_pm.c.
-    Kind(
+    DriverFiles(
         "Intel GPU",
         ("i915", "xe"),
         energy_uj=("{hwmon}/energy1_input", "{hwmon}/energy2_input"),
@@ -69,7 +78,7 @@ KINDS = (
         millicelsius=("{hwmon}/temp2_input", "{hwmon}/temp1_input"),
     ),
     # Documentation/gpu/amdgpu/thermal.rst: "On APUs this includes the CPU"; only these have the voltage in1.
-    Kind(
+    DriverFiles(
         "AMD GPU",
         ("amdgpu",),
         power_uw=("{hwmon}/power1_average", "{hwmon}/power1_input"),
@@ -79,9 +88,9 @@ KINDS = (
         power_of_chip="{hwmon}/in1_input",
     ),
     # Documentation/accel/amdxdna: sysfs has neither power nor utilization; newer drivers count busy time by client.
-    Kind("NPU", ("amdxdna",)),
+    DriverFiles("NPU", ("amdxdna",)),
 )
-"""In the kernel's own documents; a file that a kernel does not have is a quantity that is n/a."""
+"""After the kernel's own documents. A quantity whose file a kernel does not have is n/a."""
 
 _FOLDERS = (("class/accel", re.compile(r"accel[0-9]+")), ("class/drm", re.compile(r"card[0-9]+")))
 
@@ -94,30 +103,30 @@ class SysfsDevice:
     driver: str
     slot: str
     folder: Path
-    kind: Kind
+    files: DriverFiles
 
     @property
     def period_ns(self) -> int:
-        return self.kind.period_ns
+        return self.files.period_ns
 
-    def look(self) -> Raw:
-        kind = self.kind
+    def read(self) -> DeviceReading:
+        files = self.files
         if is_suspended(self.folder):
-            busy_us = self._read(kind.busy_us, {}, "utilization") if kind.counts_asleep else None
-            return Raw(busy_us=busy_us, why={"device": SUSPENDED})
+            busy_us = self._read(files.busy_us, {}, "utilization") if files.counts_asleep else None
+            return DeviceReading(busy_us=busy_us, why={"device": SUSPENDED})
         why: dict[str, str] = {}
-        energy_uj = self._read(kind.energy_uj, why, "power")
+        energy_uj = self._read(files.energy_uj, why, "power")
         power_uw = self._power_uw(why)
         if energy_uj is None and power_uw is None:
             why.setdefault("power", NO_POWER)
-        busy_us = self._read(kind.busy_us, why, "utilization")
-        percent = self._read(kind.busy_percent, why, "utilization")
+        busy_us = self._read(files.busy_us, why, "utilization")
+        percent = self._read(files.busy_percent, why, "utilization")
         if busy_us is None and percent is None:
             why.setdefault("utilization", NO_UTILIZATION)
-        mhz = self._read(kind.mhz, why, "clock")
-        hz = self._read(kind.hz, why, "clock")
-        millicelsius = self._read(kind.millicelsius, why, "temperature")
-        return Raw(
+        mhz = self._read(files.mhz, why, "clock")
+        hz = self._read(files.hz, why, "clock")
+        millicelsius = self._read(files.millicelsius, why, "temperature")
+        return DeviceReading(
             energy_uj=energy_uj,
             mw=None if power_uw is None else milliwatts(power_uw / 1000),
             busy_us=busy_us,
@@ -129,10 +138,10 @@ class SysfsDevice:
 
     def _power_uw(self, why: dict[str, str]) -> int | None:
         """The power, unless it is the whole chip's: that of the CPU must not pass for the GPU's."""
-        if self.kind.power_of_chip is not None and self._find(self.kind.power_of_chip) is not None:
+        if self.files.power_of_chip is not None and self._find(self.files.power_of_chip) is not None:
             why["power"] = "its power reading includes the CPU"
             return None
-        return self._read(self.kind.power_uw, why, "power")
+        return self._read(self.files.power_uw, why, "power")
 
     def _read(self, patterns: Sequence[str], why: dict[str, str], what: str) -> int | None:
         """The number in the first of these files that has one."""
@@ -160,32 +169,40 @@ class SysfsDevice:
 
 def sysfs_devices(sysfs: Path) -> list[SysfsDevice]:
     """The devices of known drivers, in the order of their addresses; the second of a kind is `AMD GPU 1`."""
-    found: dict[Path, tuple[str, str, Kind]] = {}
+    found: dict[Path, tuple[str, str, DriverFiles]] = {}
     for classes, name in _FOLDERS:
         for entry in sorted((sysfs / classes).glob("*")):
             device = entry / "device"
             facts = dict(line.partition("=")[::2] for line in text_of(device / "uevent").splitlines())
             driver = facts.get("DRIVER", "")
-            kind = next((each for each in KINDS if driver in each.drivers), None)
-            if kind is not None and name.fullmatch(entry.name):
-                found.setdefault(device.resolve(), (facts.get("PCI_SLOT_NAME", ""), driver, kind))
+            files = next((each for each in DRIVERS if driver in each.drivers), None)
+            if files is not None and name.fullmatch(entry.name):
+                found.setdefault(device.resolve(), (facts.get("PCI_SLOT_NAME", ""), driver, files))
     devices: list[SysfsDevice] = []
-    for folder, (slot, driver, kind) in sorted(found.items(), key=lambda item: (item[1][0], item[0])):
-        before = sum(each.kind.rail == kind.rail for each in devices)
-        devices.append(SysfsDevice(f"{kind.rail} {before}" if before else kind.rail, driver, slot, folder, kind))
+    for folder, (slot, driver, files) in sorted(found.items(), key=lambda item: (item[1][0], item[0])):
+        before = sum(each.files.rail == files.rail for each in devices)
+        devices.append(SysfsDevice(f"{files.rail} {before}" if before else files.rail, driver, slot, folder, files))
     return devices
 
 
+class _Earlier(NamedTuple):
+    """When a device was read last, what it showed, and what was reported of it."""
+
+    at_ns: int
+    reading: DeviceReading
+    reported: Accelerator
+
+
 class Accelerators:
-    """Reads all devices again and again: means since the look before, from counters where there are any."""
+    """Reads all devices again and again: means since the last reading, from counters where there are any."""
 
     def __init__(self, machine: Machine) -> None:
-        """Looks once, so that the next look has something to count from."""
+        """Reads them once, so that the next reading has something to count from."""
         self._now = machine.now
         self.nvidia = find_nvidia(machine)
         self.devices: list[Device] = [*sysfs_devices(machine.sysfs), *self.nvidia.devices]
-        self._clients = DrmClients(machine.procfs, machine.engines)
-        self._before: dict[str, tuple[int, Raw, Accelerator]] = {}
+        self._clients = DrmClients(machine.procfs, machine.engine_pids)
+        self._before: dict[str, _Earlier] = {}
         self.readings()
 
     def __enter__(self) -> Accelerators:
@@ -199,7 +216,7 @@ class Accelerators:
         clients = self._clients.shares(self._now()) if self.devices else {}
         return [self._reading(device, clients.get(device.slot)) for device in self.devices]
 
-    def beside(self, sample: PowerSample) -> PowerSample:
+    def add_to(self, sample: PowerSample) -> PowerSample:
         """The sample with the rails of all devices, and what they were doing."""
         if not self.devices:
             return sample
@@ -215,15 +232,15 @@ class Accelerators:
 
     def _reading(self, device: Device, engine_busy: float | None) -> Accelerator:
         now, before = self._now(), self._before.get(device.rail)
-        if before is not None and now - before[0] < device.period_ns:
-            return msgspec.structs.replace(before[2], engine_busy=engine_busy)
-        raw = device.look()
-        elapsed_ns = 0 if before is None else now - before[0]
-        busy, mw = raw.busy, raw.mw
+        if before is not None and now - before.at_ns < device.period_ns:
+            return msgspec.structs.replace(before.reported, engine_busy=engine_busy)
+        reading = device.read()
+        elapsed_ns = 0 if before is None else now - before.at_ns
+        busy, mw = reading.busy, reading.mw
         if before is not None and elapsed_ns > 0:
-            energy_uj = rise(before[1].energy_uj, raw.energy_uj)
+            energy_uj = rise(before.reading.energy_uj, reading.energy_uj)
             mw = mw if energy_uj is None else milliwatts(energy_uj * 1e6 / elapsed_ns)  # 1 µJ / ns is 1000 W
-            busy_us = rise(before[1].busy_us, raw.busy_us)
+            busy_us = rise(before.reading.busy_us, reading.busy_us)
             busy = busy if busy_us is None else share(min(1.0, busy_us * 1e3 / elapsed_ns))
         found = Accelerator(
             name=device.rail,
@@ -231,17 +248,17 @@ class Accelerators:
             mw=None if mw == 0 and (busy or 0.0) > BUSY_ENOUGH else mw,
             busy=busy,
             engine_busy=engine_busy,
-            mhz=raw.mhz,
-            temperature_c=raw.temperature_c,
-            why="; ".join(f"{what}: {why}" if what != "device" else why for what, why in raw.why.items()),
-            estimated=raw.mw is not None,
+            mhz=reading.mhz,
+            temperature_c=reading.temperature_c,
+            why="; ".join(f"{what}: {why}" if what != "device" else why for what, why in reading.why.items()),
+            estimated=reading.mw is not None,
         )
-        self._before[device.rail] = now, raw, found
+        self._before[device.rail] = _Earlier(now, reading, found)
         return found
 
 
 def rise(before: int | None, after: int | None) -> int | None:
-    """How much a counter rose; None where it fell: it was reset, as drivers extend to 64 bits what wraps."""
+    """How much a counter rose; None where it fell, which is a reset: drivers extend counters that wrap to 64 bits."""
     return None if before is None or after is None or after < before else after - before
 
 
@@ -271,8 +288,8 @@ class AcceleratorSource:
                 return Availability(False, accelerators.nvidia.lacking, accelerators.nvidia.fix, absent=True)
             if not accelerators.devices:
                 return Availability(False, "no GPU or NPU whose driver is known", impossible=True, absent=True)
-            found = [device.look() for device in accelerators.devices]
-        if any(raw.energy_uj is not None or raw.mw is not None for raw in found):
+            found = [device.read() for device in accelerators.devices]
+        if any(reading.energy_uj is not None or reading.mw is not None for reading in found):
             return Availability(True)
         return Availability(True, "utilization only: no device reports power of its own now")
 
@@ -283,7 +300,7 @@ class AcceleratorSource:
             for _ in self._interval.moments(max(SHORTEST_NS, interval_ns)):
                 now = self._machine.now()
                 if began is not None and now > began:
-                    yield accelerators.beside(make_sample(self.name, now - began, {}))
+                    yield accelerators.add_to(make_sample(self.name, now - began, {}))
                 began = now
 
     def stop(self) -> None:

@@ -13,8 +13,8 @@ NO_UTILIZATION = "the driver reports no utilization of the whole device"
 
 
 @dataclass(frozen=True, slots=True)
-class Raw:
-    """One look at a device: counters and readings, None where there is none.
+class DeviceReading:
+    """What a device shows at one moment: counters and readings, None where there is none.
 
     `why` names what could not be read, with the reason. mw: a reading of the moment, where there is no counter.
     """
@@ -43,7 +43,7 @@ class Device(Protocol):
     @property
     def period_ns(self) -> int: ...
 
-    def look(self) -> Raw: ...
+    def read(self) -> DeviceReading: ...
 
 
 def is_suspended(folder: Path) -> bool:

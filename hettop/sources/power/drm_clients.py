@@ -18,9 +18,10 @@ _Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One client of the device at `slot`. busy_ns: by engine; cycles: busy ones and all, of a clock of the device's.
+    """One client of the device at `slot`.
 
-    capacity: of engines that stand for several alike.
+    By engine: busy_ns, the time that it worked for the client; cycles, those in which it did, and all cycles, of the
+    device's own clock; capacity, how many engines of a kind it stands for.
     """
 
     slot: str
@@ -31,7 +32,7 @@ class Client:
 
 
 class DrmClients:
-    """Looks at the clients of the processes `pids()` again and again. `procfs`: where the kernel shows processes."""
+    """Reads the clients of the processes `pids()` again and again. `procfs`: where the kernel shows processes."""
 
     def __init__(self, procfs: Path, pids: Callable[[], Sequence[int]]) -> None:
         self._procfs, self._pids = procfs, pids
@@ -39,8 +40,9 @@ class DrmClients:
         self._looked_ns: int | None = None
 
     def shares(self, now_ns: int) -> dict[str, float]:
-        """By address of the device, the share of the time since the last look in which its busiest engine worked for
-        these processes. A client counts from its second look on; a value that falls stands still, as the document asks.
+        """How busy these processes kept each device since the last call: the share of its busiest engine, by address.
+
+        A client counts from the second call on; a value that falls stands still, as the document asks.
         """
         elapsed_ns = 0 if self._looked_ns is None else now_ns - self._looked_ns
         before, self._before, self._looked_ns = self._before, {}, now_ns
@@ -72,7 +74,7 @@ class DrmClients:
 
 
 def _counters(client: Client, now_ns: int) -> dict[str, tuple[int, int]]:
-    """By engine, what it was busy and the clock to compare it with."""
+    """By engine, how long it was busy, and the clock that this is a share of."""
     return {engine: (busy, now_ns) for engine, busy in client.busy_ns.items()} | dict(client.cycles)
 
 

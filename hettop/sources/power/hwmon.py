@@ -81,7 +81,7 @@ class HwmonSource:
             for _ in self._interval.moments(max(SHORTEST_NS, interval_ns)):
                 now = self._machine.now()
                 if began is not None and now > began:
-                    yield accelerators.beside(_sample(sensors, now - began))
+                    yield accelerators.add_to(_sample(sensors, now - began))
                 began = now
 
     def stop(self) -> None:

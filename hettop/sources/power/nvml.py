@@ -1,6 +1,6 @@
 """NVIDIA's GPUs, through NVML (nvidia-ml-py, an optional extra).
 
-Names and units: NVIDIA's NVML API Reference. Which GPUs there are, and which are suspended, sysfs shows without them.
+Names and units: NVIDIA's NVML API Reference. Which GPUs there are, and which are suspended, is read from sysfs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hettop.processes.framework_errors import named_reason
-from hettop.sources.power.device import NO_POWER, SUSPENDED, Raw, is_suspended
+from hettop.sources.power.device import NO_POWER, SUSPENDED, DeviceReading, is_suspended
 from hettop.sources.power.sample import megahertz, milliwatts, share
 from hettop.sources.power.source import Machine
 from hettop.text import clean
@@ -34,15 +34,15 @@ class NvidiaDevice:
     driver: str = DRIVER
     period_ns: int = 0
 
-    def look(self) -> Raw:
+    def read(self) -> DeviceReading:
         """A GPU that is suspended is not asked: even asking for its handle initializes it."""
         if is_suspended(self.folder):
-            return Raw(why={"device": SUSPENDED})
+            return DeviceReading(why={"device": SUSPENDED})
         nvml, why = self.nvml, dict[str, str]()
         try:
             handle = nvml.nvmlDeviceGetHandleByPciBusId(self.slot.encode())
         except Exception as error:  # noqa: BLE001 - a foreign library may raise anything
-            return Raw(why={"device": clean(named_reason(error))})
+            return DeviceReading(why={"device": clean(named_reason(error))})
 
         def ask(what: str, call: Callable[[], Any]) -> Any:
             try:
@@ -60,7 +60,7 @@ class NvidiaDevice:
         percent = ask("utilization", lambda: nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
         mhz = ask("clock", lambda: nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM))
         celsius = ask("temperature", lambda: nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU))
-        return Raw(
+        return DeviceReading(
             energy_uj=None if energy_mj is None else int(energy_mj) * UJ_PER_MJ,
             mw=milliwatts(mw),
             busy=None if percent is None else share(percent / 100),

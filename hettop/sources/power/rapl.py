@@ -82,7 +82,7 @@ class RaplSource:
             for _ in self._interval.moments(max(SHORTEST_NS, interval_ns)):
                 now, counters = self._machine.now(), _read(zones)
                 if began is not None and now > began:
-                    yield accelerators.beside(_sample(zones, before, counters, now - began))
+                    yield accelerators.add_to(_sample(zones, before, counters, now - began))
                 before, began = counters, now
 
     def stop(self) -> None:

@@ -108,7 +108,7 @@ class Machine:
 
     now: monotonic ns. wait: None pauses in real time. find: the path of an executable by name or path, or None.
     sysfs, procfs: where the kernel shows devices and processes on Linux. load: imports a module by name.
-    engines: the process ids of hettop's engines.
+    engine_pids: the process ids of hettop's engines.
     """
 
     system: str
@@ -123,7 +123,7 @@ class Machine:
     load: Callable[[str], Any]
     sysfs: Path = Path("/sys")
     procfs: Path = Path("/proc")
-    engines: Callable[[], Sequence[int]] = tuple
+    engine_pids: Callable[[], Sequence[int]] = tuple
     wait: Wait | None = None
 
     @property

@@ -211,7 +211,7 @@ def _energy(view: PowerView, width: int) -> Line:
 
 
 def _meaning(view: PowerView) -> str:
-    """What the sum is of."""
+    """The rails that the sum is made of."""
     of_pc = "package" in view.made_of or view.accelerators
     return "+".join(map(rail_name, view.made_of)) if of_pc else "CPU+GPU+ANE"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import os
 from collections.abc import Mapping
@@ -161,7 +160,7 @@ def test_an_amd_npu_has_only_what_its_clients_used(tmp_path: Path) -> None:
     procfs = tmp_path / "proc"
     told = ("drm-driver:\tamdxdna_accel_driver", "drm-client-id:\t3", "drm-pdev:\t0000:00:0b.0")
     client(procfs, 41, 7, *told, "drm-engine-npu-amdxdna:\t1000 ns", link="/dev/accel/accel0")
-    machine = replace(pc(sysfs).machine, procfs=procfs, engines=lambda: (41,))
+    machine = replace(pc(sysfs).machine, procfs=procfs, engine_pids=lambda: (41,))
     driven = Driven(machine)
     samples = AcceleratorSource(driven.machine).samples(SECOND)
     next(samples)
@@ -226,7 +225,6 @@ def test_the_stand_in_has_the_names_of_the_real_nvml() -> None:
     assert (pynvml.NVML_CLOCK_SM, pynvml.NVML_TEMPERATURE_GPU) == (Nvml.NVML_CLOCK_SM, Nvml.NVML_TEMPERATURE_GPU)
     fields = [name for name, _ in pynvml.c_nvmlUtilization_t._fields_]
     assert "gpu" in fields
-    importlib.invalidate_caches()
 
 
 def test_rails_of_accelerators_stand_beside_those_of_the_cpu(tmp_path: Path) -> None:
