@@ -125,8 +125,79 @@ def _check_model(job: jobs.EngineJob) -> None:
         check_unchanged(Path(job.model), job.sha256)
 
 
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A job with its model loaded and the inputs made. answering: what gives the answers, if the job is about these."""
+
+    job: jobs.EngineJob
+    backend: Backend
+    loaded: Loaded
+    feed: Feed
+    answering: Answering | None
+    qos: str | None
+
+    def ready(self, first_ns: int) -> ReadyReport:
+        """What is reported after the first call, or answer, which took `first_ns`."""
+        job, loaded = self.job, self.loaded
+        chosen = "" if job.answers is not None else chosen_axes(loaded.inputs, self.feed, job.inputs())
+        words = self.answering.words if self.answering is not None else ""
+        note = "; ".join(filter(None, (loaded.note, words)))
+        return ReadyReport(
+            backend=self.backend.name,
+            simulated=self.backend.simulated,
+            pid=os.getpid(),
+            load_ns=loaded.load_ns,
+            first_ns=first_ns,
+            placed=loaded.placed,
+            provider_nodes=None if loaded.provider_nodes is None else list(loaded.provider_nodes),
+            note=" · ".join(part for part in (note, chosen) if part),
+            inputs=[fed(port, self.feed) for port in loaded.inputs],
+            peak_memory_mb=peak_memory_mb(),
+            compile_ns=loaded.compile_ns,
+            cached=loaded.cached,
+            compiled=loaded.compiled,
+            qos=self.qos,
+        )
+
+
 def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter, interruptions: Interruptions) -> None:
     _tell(writer, "loading")
+    model = _prepare(job, partial(_tell, writer))
+    if model.answering is not None and job.answers is not None:
+        loop = AnswerLoop(
+            model.answering,
+            model.backend.clock,
+            writer,
+            state,
+            warmup=job.warmup,
+            rate_hz=job.rate_hz,
+            concurrency=job.answers.concurrency or 1,
+            threads=model.answering.streamed,
+            read_usage=UsageMeter().read,
+            interruption=interruptions.poll,
+            peak_memory_mb=peak_memory_mb,
+        )
+        _give_answers(loop, model, writer)
+        return
+    sampler = Sampler(
+        model.backend,
+        model.feed,
+        writer,
+        state,
+        warmup=job.warmup,
+        rate_hz=job.rate_hz,
+        rest_ns=job.rest_ns,
+        read_usage=UsageMeter().read,
+        interruption=interruptions.poll,
+        peak_memory_mb=peak_memory_mb,
+        recycle_after=model.loaded.recycle_after,
+        before_each=model.backend.renew_state if job.fresh_state and isinstance(model.backend, Renewing) else None,
+    )
+    _give_samples(sampler, model, state, writer)
+
+
+def _prepare(job: jobs.EngineJob, tell: Callable[[str], None]) -> _Prepared:
+    """Loads the model and makes its inputs. Raises HettopError."""
     qos = set_worker_qos()
     try:
         backend = create(job.backend, RealClock())
@@ -134,7 +205,7 @@ def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter, inter
         options = LoadOptions(
             threads,
             job.function,
-            partial(_tell, writer),
+            tell,
             job.hints,
             fresh_state=job.fresh_state,
             strict=job.strict,
@@ -147,52 +218,22 @@ def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter, inter
         raise
     except Exception as error:
         raise HettopError("load", named_reason(error)) from error
-    if answering is not None and job.answers is not None:
-        loop = AnswerLoop(
-            answering,
-            backend.clock,
-            writer,
-            state,
-            warmup=job.warmup,
-            rate_hz=job.rate_hz,
-            concurrency=job.answers.concurrency or 1,
-            threads=answering.streamed,
-            read_usage=UsageMeter().read,
-            interruption=interruptions.poll,
-            peak_memory_mb=peak_memory_mb,
-        )
+    return _Prepared(job, backend, loaded, feed, answering, qos)
 
-        def ready(first_ns: int) -> ReadyReport:
-            described = replace(loaded, note="; ".join(filter(None, (loaded.note, answering.words))))
-            return _ready(backend, described, feed, job, first_ns=first_ns, qos=qos)
 
-        _give_answers(loop, writer, ready)
-        return
-    sampler = Sampler(
-        backend,
-        feed,
-        writer,
-        state,
-        warmup=job.warmup,
-        rate_hz=job.rate_hz,
-        rest_ns=job.rest_ns,
-        read_usage=UsageMeter().read,
-        interruption=interruptions.poll,
-        peak_memory_mb=peak_memory_mb,
-        recycle_after=loaded.recycle_after,
-        before_each=backend.renew_state if job.fresh_state and isinstance(backend, Renewing) else None,
-    )
+def _give_samples(sampler: Sampler, model: _Prepared, state: WorkerState, writer: FrameWriter) -> None:
+    job = model.job
     with frozen_collector():
         try:
             first_ns = sampler.first_call()
-            writer.post(encode_report(_ready(backend, loaded, feed, job, first_ns=first_ns, qos=qos)))
+            writer.post(encode_report(model.ready(first_ns)))
             writer.flush()
             _check_model(job)  # not before: it takes time that is none of the start's
             asked = ask(
-                backend,
-                loaded.inputs,
+                model.backend,
+                model.loaded.inputs,
                 job.inputs(),
-                feed,
+                model.feed,
                 most_sets=job.input_sets,
                 first_ns=first_ns,
                 go_on=lambda: not state.told_to_pause and state.doing is not RunMode.STOP,
@@ -219,36 +260,14 @@ def _answering(backend: Backend, loaded: Loaded, job: jobs.EngineJob, answers: j
     return Decoder(backend, roles, answers, job.inputs(), backend.clock.now)
 
 
-def _give_answers(loop: AnswerLoop, writer: FrameWriter, ready: Callable[[int], ReadyReport]) -> None:
+def _give_answers(loop: AnswerLoop, model: _Prepared, writer: FrameWriter) -> None:
     with frozen_collector():
         try:
-            writer.post(encode_report(ready(loop.first_answer())))
+            writer.post(encode_report(model.ready(loop.first_answer())))
             writer.flush()
             loop.run()
         finally:
             loop.flush()
-
-
-def _ready(
-    backend: Backend, loaded: Loaded, feed: Feed, job: jobs.EngineJob, *, first_ns: int, qos: str | None
-) -> ReadyReport:
-    chosen = "" if job.answers is not None else chosen_axes(loaded.inputs, feed, job.inputs())
-    return ReadyReport(
-        backend=backend.name,
-        simulated=backend.simulated,
-        pid=os.getpid(),
-        load_ns=loaded.load_ns,
-        first_ns=first_ns,
-        placed=loaded.placed,
-        provider_nodes=None if loaded.provider_nodes is None else list(loaded.provider_nodes),
-        note=" · ".join(part for part in (loaded.note, chosen) if part),
-        inputs=[fed(port, feed) for port in loaded.inputs],
-        peak_memory_mb=peak_memory_mb(),
-        compile_ns=loaded.compile_ns,
-        cached=loaded.cached,
-        compiled=loaded.compiled,
-        qos=qos,
-    )
 
 
 def _publish(writer: FrameWriter, asked: Asked) -> None:
