@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 PUMP_EVERY_S = 0.1
 NUMBERS_EVERY_S = 0.5
-"""How often numbers and distributions change at most: nobody reads them in less. The timeline moves with each frame."""
+"""Numbers and distributions change no more often: nobody could read them. The timeline moves with each frame."""
 
 CONTRAST_EVERY_NS = 10**9
 _SEVERITIES: dict[str, Literal["information", "warning", "error"]] = {"warning": "warning", "error": "error"}
@@ -301,7 +301,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             self.show_notices()
 
     def draw(self, *, whole: bool = True) -> None:
-        """Give every panel the frame state; while frozen the last one. Not `whole`: only the parts that move."""
+        """Give every panel the frame state; while frozen the last one. Unless `whole`, only the parts that move."""
         if self.feed is None or self._look is None or not self.screen_stack or not self._hints.is_mounted:
             return
         self.lay_out()
@@ -357,8 +357,8 @@ class HettopApp(Measuring, Replaying, Arranging):
             ridge_columns=self._latency.ridge_columns,
             budget_ms=None if budget is None else budget.limit_ms,
             budget_quantile=0.99 if budget is None else budget.quantile,
-            numbers=None if whole else before,
-            timeline=None if before is None else before.timeline,
+            reused=None if whole else before,
+            earlier_timeline=None if before is None else before.timeline,
         )
         columns = 0 if self._scrub is None else self._scrub.columns
         session = look(feed.session, request)

@@ -52,12 +52,12 @@ async def test_numbers_are_drawn_twice_a_second_and_the_clock_and_the_timeline_m
         feed.shown = replace(LATER, units=table)
         app.draw(whole=False)
         await settled(pilot)
-        assert feed.requests[-1].numbers is LIVE  # the view of the frame before
+        assert feed.requests[-1].reused is LIVE  # the view of the frame before
         assert "01:39" in screen_text(app)
         assert "9,876" not in screen_text(app)
         app.draw()
         await settled(pilot)
-        assert feed.requests[-1].numbers is None
+        assert feed.requests[-1].reused is None
         assert "9,876" in screen_text(app)
 
 

@@ -27,22 +27,22 @@ STALE_AFTER_NS = 1_500_000_000
 def view(session: Session, request: ViewRequest) -> SessionView:
     """The views of all panels at `request.now_ns`."""
     unit = viewed_unit(session, request)
-    numbers = request.numbers
+    reused = request.reused
     return SessionView(
         header=header(session, request),
-        latency=latency(session, unit, request) if numbers is None else numbers.latency,
+        latency=latency(session, unit, request) if reused is None else reused.latency,
         timeline=timeline(session, unit, request),
-        units=units(session, request) if numbers is None else numbers.units,
-        power=machine.power(session, unit, request) if numbers is None else numbers.power,
-        host=machine.host(session) if numbers is None else numbers.host,
-        log=log(session, request) if numbers is None else numbers.log,
+        units=units(session, request) if reused is None else reused.units,
+        power=machine.power(session, unit, request) if reused is None else reused.power,
+        host=machine.host(session) if reused is None else reused.host,
+        log=log(session, request) if reused is None else reused.log,
         conditions=conditions(session) if request.conditions else (),
         spikes=_spikes(session, unit, request) if request.spikes else None,
         studies=session.studies.all if request.studies else (),
         answers=answers_view(session, unit, request.now_ns) if request.answers else None,
-        logged=logged(session) if numbers is None else numbers.logged,
+        logged=logged(session) if reused is None else reused.logged,
         contrast=contrast(session, unit, request.contrast_columns) if request.contrast_columns else None,
-        ridge=ridge(session, request) if numbers is None else numbers.ridge,
+        ridge=ridge(session, request) if reused is None else reused.ridge,
     )
 
 

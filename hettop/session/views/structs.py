@@ -50,8 +50,8 @@ class ViewRequest:
     budget_ms, budget_quantile: the latency budget, and the quantile that is to meet it; None where there is none.
     log_lines: how many of the newest lines of the event log.
     spike: end in ns and unit of the spike whose surroundings to show, in `spike_slots` columns; None: the newest one.
-    numbers: an earlier view, whose distributions, tables and log to show again. timeline: an earlier timeline of the
-    session; what it has of slots in which no sample came since is not computed again.
+    reused: an earlier view, whose distributions, tables and log are shown again; None: all are computed.
+    earlier_timeline: of the same session; its slots in which no sample came since are not computed again.
     """
 
     now_ns: int
@@ -76,12 +76,12 @@ class ViewRequest:
     log_lines: int = 128
     spike: tuple[int, str] | None = None
     spike_slots: int = 60
-    numbers: SessionView | None = None
-    timeline: TimelineView | None = None
+    reused: SessionView | None = None
+    earlier_timeline: TimelineView | None = None
 
     @property
     def span_ns(self) -> int:
-        """What charts over time show: the time window, of a session that is not so old yet no more than it can fill."""
+        """How much time charts show: the time window, or a shorter step for a session that is younger than that."""
         return min(self.window_ns, next((span for span in YOUNG_SPANS_NS if span >= self.now_ns), self.window_ns))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,7 +62,7 @@ def timeline(session: Session, unit: str | None, request: ViewRequest) -> Timeli
             used_ns.update(widths)
         else:
             conditions = [condition for key, condition in session.conditions.items() if key.unit == name]
-            slots = _of_samples(conditions, grid, _earlier_slots(request.timeline, name, grid))
+            slots = _of_samples(conditions, grid, _earlier_slots(request.earlier_timeline, name, grid))
             spikes = sum(slot.spikes for slot in slots if slot is not None)
         if any(slot is not None for slot in slots) or name == unit:
             lanes.append(_lane(session, name, slots or (None,) * grid.count, spikes, request))
@@ -89,7 +90,7 @@ def timeline(session: Session, unit: str | None, request: ViewRequest) -> Timeli
 def _lane(session: Session, unit: str, slots: Slots, spikes: int, request: ViewRequest) -> TimelineLane:
     current = current_condition(session, unit)
     p90 = None
-    shown = _lane_of(request.timeline, unit) if request.numbers is not None else None
+    shown = _lane_of(request.earlier_timeline, unit) if request.reused is not None else None
     if shown is not None:
         p90 = shown.p90_ms
     elif current is not None:
@@ -125,24 +126,34 @@ def _earlier_slots(timeline: TimelineView | None, unit: str, grid: _Grid) -> dic
     return {at + shift: slot for at, slot in enumerate(slots) if slot is not None}
 
 
+class _Samples(NamedTuple):
+    """The samples of one condition in the window; `cuts`: where each slot begins in them, and the last one ends."""
+
+    condition: Condition
+    ends: Column
+    latencies: Column
+    cuts: list[int]
+
+
 def _of_samples(conditions: Sequence[Condition], grid: _Grid, earlier: dict[int, TimelineSlot]) -> Slots:
     """One unit's slots; those that have as many samples as before are the same: samples are only added."""
     edges = np.arange(grid.first, grid.first + grid.count + 1) * grid.slot_ns
-    windows = [
-        (condition, *condition.trailing.between(grid.first * grid.slot_ns - 1, grid.now_ns)) for condition in conditions
-    ]
-    places = [(*window, np.searchsorted(window[1], edges).tolist()) for window in windows if len(window[1])]
+    samples = []
+    for condition in conditions:
+        ends, latencies = condition.trailing.between(grid.first * grid.slot_ns - 1, grid.now_ns)
+        if len(ends):
+            samples.append(_Samples(condition, ends, latencies, np.searchsorted(ends, edges).tolist()))
     found: list[TimelineSlot | None] = []
     for slot in range(grid.count):
-        inside = [each for each in places if each[3][slot] < each[3][slot + 1]]
-        n = sum(cuts[slot + 1] - cuts[slot] for *_, cuts in inside)
+        inside = [each for each in samples if each.cuts[slot] < each.cuts[slot + 1]]
+        n = sum(each.cuts[slot + 1] - each.cuts[slot] for each in inside)
         known = earlier.get(slot)
         found.append(known if known is not None and known.n == n else _slot(inside, slot, n))
     return tuple(found)
 
 
-def _slot(inside: Sequence[tuple[Condition, Column, Column, list[int]]], slot: int, n: int) -> TimelineSlot | None:
-    """One slot of the conditions with samples in it: those, the ends and latencies of all, where each slot begins."""
+def _slot(inside: Sequence[_Samples], slot: int, n: int) -> TimelineSlot | None:
+    """One slot, of the `n` samples that these conditions have in it; None without any."""
     if not inside:
         return None
     parts = []

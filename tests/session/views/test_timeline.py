@@ -185,13 +185,15 @@ def test_slots_without_new_samples_are_taken_from_an_earlier_timeline_of_this_sc
         slot = found.lanes[0].slots[at]
         return None if slot is None else slot.max_ms
 
-    assert third(timeline(session, now, timeline_slots=slots, timeline=strange), 3) == 77.0
-    assert third(timeline(session, now + S, timeline_slots=slots, timeline=strange), 2) == 77.0  # moved on by one
+    assert third(timeline(session, now, timeline_slots=slots, earlier_timeline=strange), 3) == 77.0
     assert (
-        third(timeline(session, now, timeline_slots=20, timeline=strange), 7) == 1.0
+        third(timeline(session, now + S, timeline_slots=slots, earlier_timeline=strange), 2) == 77.0
+    )  # moved on by one
+    assert (
+        third(timeline(session, now, timeline_slots=20, earlier_timeline=strange), 7) == 1.0
     )  # from half a second before 0 on
     session.fold(window([4 * MS], t0=3 * S + 100 * MS, unit="A"))
-    assert third(timeline(session, now, timeline_slots=slots, timeline=strange), 3) == 4.0
+    assert third(timeline(session, now, timeline_slots=slots, earlier_timeline=strange), 3) == 4.0
 
 
 def test_a_timeline_made_from_frame_to_frame_is_the_one_made_at_once() -> None:
@@ -205,7 +207,7 @@ def test_a_timeline_made_from_frame_to_frame_is_the_one_made_at_once() -> None:
         load = "none" if turn < 30 else "cpu:1"
         session.fold(window(latencies, t0=(1 + turn) * S // 2, unit="AB"[turn % 2], load=load))
         now = (1 + turn) * S // 2 + int(draw.integers(100, 900)) * MS
-        before = timeline(session, now, timeline_slots=37, timeline=before)
+        before = timeline(session, now, timeline_slots=37, earlier_timeline=before)
         assert before == timeline(session, now, timeline_slots=37)
         spikes += before.spikes or 0
     assert spikes > 0
