@@ -60,11 +60,11 @@ def latency(request: pytest.FixtureRequest) -> Iterator[Latency]:
     options = request.config.option
     name = re.sub(r"[^\w.-]+", "-", request.node.nodeid).strip("-")[-LONGEST_NAME:]
     folder = request.config.rootpath / options.hettop_recordings
-    measurements = Latency(folder, name, require_proof=options.hettop_require_proof)
+    measure = Latency(folder, name, require_proof=options.hettop_require_proof)
     with _only_measurement():
-        yield measurements
+        yield measure
     if not request.node.stash.get(FAILED, False):
-        measurements.discard_decided()
+        measure.discard_decided()
 
 
 @contextlib.contextmanager
@@ -84,12 +84,12 @@ def _only_measurement() -> Iterator[None]:
 
 @dataclass(slots=True, repr=False)
 class Latency:
-    """Measures models for one test and keeps the recordings, as `name`, in `folder`."""
+    """Measures models for one test; its recordings are `folder/name.jsonl`, `folder/name-2.jsonl` and so on."""
 
     folder: Path
     name: str
     require_proof: bool
-    measured: list[Measured] = field(default_factory=list)
+    measurements: list[LatencyMeasurement] = field(default_factory=list)
     recordings: int = 0
 
     def __call__(
@@ -101,7 +101,7 @@ class Latency:
         samples: int | None = None,
         batch: int | None = None,
         backend: str | None = None,
-    ) -> Measured:
+    ) -> LatencyMeasurement:
         """Measure a model: a path, or a name that `hettop models` lists.
 
         units: as `hettop bench --units` has them, several in turns; None: the first that this machine has.
@@ -114,13 +114,13 @@ class Latency:
             setup = _setup(os.fspath(model), units, batch, backend)
             recording = self._new_recording()
             session = _measure(setup, _options(duration, samples, recording, interleave=len(setup.units) > 1))
-            measured = Measured(recording, session, self.require_proof)
+            measurement = LatencyMeasurement(recording, session, self.require_proof)
         except HettopError as error:
             if error.hint:
                 error.add_note(f"hint: {error.hint}")
             raise
-        self.measured.append(measured)
-        return measured
+        self.measurements.append(measurement)
+        return measurement
 
     def _new_recording(self) -> Path:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -132,13 +132,13 @@ class Latency:
 
     def discard_decided(self) -> None:
         """Remove the recordings of measurements whose limits are all met."""
-        for measured in self.measured:
-            if not measured.kept:
-                measured.recording.unlink(missing_ok=True)
+        for measurement in self.measurements:
+            if not measurement.kept:
+                measurement.recording.unlink(missing_ok=True)
 
 
 @dataclass(slots=True, repr=False)
-class Measured:
+class LatencyMeasurement:
     """One measurement. `kept`: whether its recording stays, because a limit is missed or undecided."""
 
     recording: Path
@@ -164,7 +164,7 @@ class Measured:
         from hettop.events import NO_LOAD
         from hettop.report.threshold import check_measured, check_provable, parse_threshold, prove
 
-        thresholds = [parse_threshold(text) for limit in limits for text in self._of_units(limit)]
+        thresholds = [parse_threshold(text) for limit in limits for text in self._for_units(limit)]
         check_measured(thresholds, tuple(self.session.units), NO_LOAD)
         check_provable(thresholds)
         judged = prove(thresholds, self.session, in_order_of(self.session))
@@ -176,13 +176,14 @@ class Measured:
         if undecided:
             warnings.warn(UndecidedWarning("\n".join([*undecided, *self._circumstances()])), stacklevel=2)
 
-    def _of_units(self, limit: str) -> list[str]:
-        """The limit of each unit, where it names none."""
+    def _for_units(self, limit: str) -> list[str]:
+        """The limit, or one for every unit measured where it names none."""
         if re.match(r"\s*[a-z0-9_]+\s*[<>]", limit):
             return [f"{unit}.{limit.strip()}" for unit in self.session.units]
         return [limit]
 
     def _circumstances(self) -> Iterator[str]:
+        """What a reader of a failure needs beside the evidence, line by line."""
         if self.session.simulated:
             yield "SIMULATED"
         yield f"recording: {self.recording}"
@@ -192,6 +193,7 @@ class Measured:
 
 
 def _setup(model: str, units: str | None, batch: int | None, backend: str | None) -> Setup:
+    """What is measured. Raises HettopError."""
     from hettop.compute_units import parse_units
     from hettop.measurement.options import ModelOptions
     from hettop.measurement.setup import prepare
