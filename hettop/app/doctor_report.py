@@ -39,7 +39,7 @@ CONTENTS = {
 """Every file of an archive, with what it is."""
 
 LOG_LINES = 500
-_NUMBERS = (
+_NOT_LOGGED = (
     events.Header,  # kept, as the first line
     events.Samples,
     events.Keyframe,
@@ -50,11 +50,11 @@ _NUMBERS = (
     events.Frame,
     events.Answer,
 )
-"""Lines of a recording that are no part of its log."""
+"""Kinds of lines that are left out of the log of a recording."""
 
 YOUR_NAME = "YOUR NAME"
 _KERNEL = re.compile(r" \([^()]*[0-9]\.[0-9][^()]*\)$")
-"""Behind the name of a Linux; some are named after those who built them."""
+"""The kernel's version behind the name of a Linux; some kernels are named after those who built them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +67,11 @@ class Log:
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
-    """What the archive is made of, as it was found.
+class ReportInputs:
+    """What the archive is made of, before it is made anonymous.
 
-    config: the document of `hettop config`. internal_error: its text, empty where there is none. log: of the recording
-    that was named, if one was.
+    config: the document of `hettop config`. internal_error: the text of the last one, empty where there is none.
+    log: of the recording that the user named, if any.
     """
 
     host: events.Host
@@ -90,24 +90,24 @@ class Archive:
     document: Mapping[str, Any]
 
 
-def build_archive(found: Gathered, identity: Mapping[str, Sequence[str]], today: date) -> Archive:
-    """The archive without the names in `identity`, which are listed by what they are.
+def build_archive(inputs: ReportInputs, identity: Mapping[str, Sequence[str]], today: date) -> Archive:
+    """The archive without the names in `identity`: names of the user and the machine by what they are (`host name`).
 
     Raises HettopError (`leak`) if the finished archive still holds one of them, or what has the form of a secret.
     """
     names = sorted((name for each in identity.values() for name in each), key=len, reverse=True)
-    groups: Mapping[str, Sequence[Finding]] = anonymous_data(dict(found.findings.groups), names)
-    doctor = doctor_document(groups, measures=found.findings.measures)
-    document = _document(found, today)
+    groups: Mapping[str, Sequence[Finding]] = anonymous_data(dict(inputs.findings.groups), names)
+    doctor = doctor_document(groups, measures=inputs.findings.measures)
+    document = _document(inputs, today)
     texts = {
         REPORT_FILE: to_json(anonymous_document(document, names)) + "\n",
         "doctor.json": to_json(anonymous_document(doctor, names)) + "\n",
         "doctor.txt": doctor_page(groups),
-        ERROR_FILE: anonymous(found.internal_error, names),
-        LOG_FILE: anonymous_file(b"\n".join(found.log.lines).decode() + "\n", names) if found.log is not None else "",
+        ERROR_FILE: anonymous(inputs.internal_error, names),
+        LOG_FILE: anonymous_file(b"\n".join(inputs.log.lines).decode() + "\n", names) if inputs.log is not None else "",
     }
     data = _zipped({name: text.encode() for name, text in texts.items() if text})
-    settings = _field_names(found.log.header.settings) if found.log is not None else frozenset[str]()
+    settings = _field_names(inputs.log.header.settings) if inputs.log is not None else frozenset[str]()
     check_archive(data, identity, _field_names(document) | _field_names(doctor) | EVENT_FIELDS | settings)
     return Archive(data, anonymous_document(document, names))
 
@@ -123,10 +123,10 @@ def check_archive(data: bytes, identity: Mapping[str, Sequence[str]], fields: fr
         raise HettopError("leak", f"the report would still identify you or this machine: {places}{more}", hint)
 
 
-def _document(found: Gathered, today: date) -> dict[str, Any]:
+def _document(inputs: ReportInputs, today: date) -> dict[str, Any]:
     why_missing = {
-        ERROR_FILE: "" if found.internal_error else "no internal error is on record",
-        LOG_FILE: "" if found.log is not None else "name a recording: --include RECORDING",
+        ERROR_FILE: "" if inputs.internal_error else "no internal error is on record",
+        LOG_FILE: "" if inputs.log is not None else "name a recording: --include RECORDING",
     }
     return {
         **head("doctor-report"),
@@ -135,13 +135,13 @@ def _document(found: Gathered, today: date) -> dict[str, Any]:
             "machine": platform.machine(),
             "python": platform.python_version(),
         },
-        "packages": dict(found.packages),
-        "config": {name: found.config[name] for name in ("settings", "keys", "faults", "notes")},
+        "packages": dict(inputs.packages),
+        "config": {name: inputs.config[name] for name in ("settings", "keys", "faults", "notes")},
         "files": [
             {"name": name, "content": words} for name, words in CONTENTS.items() if not why_missing.get(name, "")
         ],
         "missing": [{"name": name, "why": why} for name, why in why_missing.items() if why],
-        "row": tried_row(found.host, found.log, today),
+        "row": tried_row(inputs.host, inputs.log, today),
     }
 
 
@@ -196,7 +196,7 @@ def read_log(path: Path) -> Log:
         for event in read_events(file, Report()):
             if isinstance(event, events.Samples):
                 units[event.unit.partition("~")[0]] = None
-            elif not isinstance(event, _NUMBERS):
+            elif not isinstance(event, _NOT_LOGGED):
                 lines.append(events.encode(event))
     return Log(header, (events.encode(header), *lines), tuple(units))
 
@@ -207,7 +207,7 @@ _REQUIRED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 def package_versions(
     requires: Callable[[str], list[str] | None] = metadata.requires, version: Callable[[str], str] = metadata.version
 ) -> dict[str, str]:
-    """The installed packages that hettop names, required and optional; others are nobody's business.
+    """The installed packages that hettop names, required and optional, with their versions.
 
     Empty where hettop runs from its sources without being installed.
     """

@@ -27,7 +27,7 @@ def main(paths: list[str]) -> None:
 
 
 def names_here() -> list[str]:
-    """All that `identity_here` knows, longer names first: one may be part of another."""
+    """The names in `identity_here`, longer ones first: one may be part of another."""
     return sorted((name for names in identity_here().values() for name in names), key=len, reverse=True)
 
 
@@ -66,7 +66,7 @@ SERIAL_FILES = ("/etc/machine-id", *(f"/sys/class/dmi/id/{name}_serial" for name
 def serial_numbers(
     system: str, run: Callable[[Sequence[str]], str] = command_output, files: Sequence[str] = SERIAL_FILES
 ) -> list[str]:
-    """Of this machine, as far as its user may read them. `system` as `sys.platform` names it."""
+    """The serial numbers of this machine that its user may read. `system` as `sys.platform` names it."""
     if system == "darwin":
         return _IDENTITY.findall(run(IOREG))
     found: list[str] = []

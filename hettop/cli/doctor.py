@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hettop.app.doctor import Finding, Findings, Providers, Terminal, ask_devices, clear, examine, kept_in_use
-from hettop.app.doctor_report import Gathered, build_archive, package_versions, read_log
+from hettop.app.doctor_report import ReportInputs, build_archive, package_versions, read_log
 from hettop.app.rail_control import MODEL, Checked, check_rails, control_options, keep, prepare_control
 from hettop.cli.anonymize import identity_here, names_here
 from hettop.cli.commands import refuse
@@ -91,6 +91,7 @@ def _terminal() -> Terminal:
 
 
 def _examined(host: Host) -> Findings:
+    """What works on this machine; a terminal shows that it is being checked."""
     with shown_while_slow("checking this machine"):
         return examine(
             host=host,
@@ -111,10 +112,15 @@ def _report(arguments: argparse.Namespace) -> int:
     log = None if arguments.include is None else read_log(Path(arguments.include))
     with NewFile(path, force=arguments.force, beginnings=(ZIP_BEGINNING,)) as made:
         host = describe_host()
-        gathered = Gathered(
-            host, _examined(host), package_versions() or host.frameworks, config_document(), _internal_error(), log
+        inputs = ReportInputs(
+            host=host,
+            findings=_examined(host),
+            packages=package_versions() or host.frameworks,
+            config=config_document(),
+            internal_error=_internal_error(),
+            log=log,
         )
-        archive = build_archive(gathered, identity_here(), datetime.now(UTC).date())
+        archive = build_archive(inputs, identity_here(), datetime.now(UTC).date())
         made.file.write(archive.data)
     if arguments.as_json:
         written = {"archive": path.name, "bytes": len(archive.data)}

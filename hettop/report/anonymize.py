@@ -41,12 +41,12 @@ _HOST = re.compile(
     r"|(?<=\.local)|(?<=\.lan)|(?<=\.home)|(?<=\.internal)|(?<=\.corp))(?![\w.:-])|[\w-]+(?![\w.:-]))",
     re.I,
 )
-"""Of an URL that has a user or a port, or that only a local network knows: not of a public page."""
+"""The host of a URL with a user or a port, or one that only a local network knows; not that of a public page."""
 _MAIL = re.compile(
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.(?!onnx|jsonl?\b|ml|aimodel|zst|py\b|txt|csv|html|toml)[a-z]{2,}\b", re.I
 )
 _SERIAL = re.compile(r"\b(?=(?:[A-Z]*[0-9]){2})(?=(?:[0-9]*[A-Z]){2})[A-Z0-9]{10,12}\b")
-"""Apple's have 12 characters, since 2021 ten."""
+"""Serial numbers as Apple writes them: 12 characters, since 2021 ten."""
 _TOKEN = re.compile(
     r"\b(?:[sp]k-[\w-]{16,}|gh[opusr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|hf_\w{20,}|npm_\w{20,}"
     r"|pypi-[\w-]{20,}|xox[a-z]-[\w-]{10,}|A[KS]IA[A-Z0-9]{16}|AIza[\w-]{30,}|eyJ[\w-]+\.[\w-]+(?:\.[\w-]+)?)"
@@ -54,7 +54,7 @@ _TOKEN = re.compile(
     r"|(?i:(?<=api_key)|(?<=api-key)|(?<=apikey)|(?<=_token)|(?<=secret)|(?<=password)|(?<=passwd))"
     r"[\"']?\s*[=:]\s*[\"']?[^\s\"',;…]{4,}"
 )
-"""What services issue, begins with; and what stands behind a name such as `HETTOP_API_KEY=`."""
+"""Tokens by the prefixes that services give them, and the value behind a name such as `HETTOP_API_KEY=`."""
 SECRETS = {
     "URL of a local host": _HOST,
     "mail address": _MAIL,
@@ -63,7 +63,7 @@ SECRETS = {
     "serial number": _SERIAL,
     "token": _TOKEN,
 }
-"""What names a person or machine by its form alone, by what it is."""
+"""What identifies a person or machine and is recognized by its form alone."""
 _UNIT = r"(?P<unit>\bCPU_(?:ONLY|AND_GPU|AND_NE)\b)"
 """A machine may be called gpu."""
 _KEYFRAME = '{"k":"keyframe",'

@@ -18,7 +18,7 @@ LONG_WORD = 6
 """From this length on, a name is looked for inside longer words too: `ada` stands in `metadata`."""
 
 KIND = "k"
-"""The kind of a recording's line, such as `mark`: one of hettop's own words, too."""
+"""The field with the kind of a recording's line, such as `mark`, whose values are hettop's own words."""
 
 _OWN_WORDS = re.compile(r"\bcpu_(?:only|and_gpu|and_ne)\b|(?<=[0-9]\.)dev(?=[0-9])")
 """Units, which stay although a machine may be called gpu, and the `dev` of versions."""
@@ -80,7 +80,7 @@ def _kinds_in(text: str, patterns: Mapping[str, re.Pattern[str] | None]) -> Iter
 
 
 def _is_random(text: str) -> bool:
-    """Whether it has upper and lower case, and digits among the letters as no word has them."""
+    """Whether it mixes upper case, lower case and digits more than any word does."""
     return text.lower() != text != text.upper() and len(_BESIDE_DIGIT.findall(text)) > MOST_BESIDE_DIGITS
 
 
@@ -107,6 +107,7 @@ def _parsed(text: str) -> Any:
 
 
 def _of_json(place: str, value: Any, fields: Set[str]) -> Iterator[tuple[str, str]]:
+    """Each text in a JSON value with its place; keys are texts unless hettop defines them."""
     match value:
         case str():
             yield place, value

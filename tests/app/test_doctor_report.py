@@ -14,8 +14,8 @@ import pytest
 from hettop.app.doctor import Finding, Findings
 from hettop.app.doctor_report import (
     CONTENTS,
-    Gathered,
     Log,
+    ReportInputs,
     build_archive,
     check_archive,
     package_versions,
@@ -73,8 +73,8 @@ def files_of(data: bytes) -> dict[str, str]:
         return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
-def gathered(log: Log | None = None, error: str = ERROR, findings: Findings = FINDINGS) -> Gathered:
-    return Gathered(HOST, findings, {"numpy": "2.4.6"}, CONFIG, error, log)
+def gathered(log: Log | None = None, error: str = ERROR, findings: Findings = FINDINGS) -> ReportInputs:
+    return ReportInputs(HOST, findings, {"numpy": "2.4.6"}, CONFIG, error, log)
 
 
 def test_every_file_is_there_and_names_nobody() -> None:
@@ -123,7 +123,7 @@ def test_the_check_reads_the_archive_back() -> None:
 def test_a_user_who_is_called_like_a_field_can_send_a_report(name: str) -> None:
     log = Log(header(), (encode(header()), b'{"k":"mark","t":1,"text":"x"}'))
     units = Findings({"units": [Finding("CPU_AND_GPU", True, "")]})
-    found = Gathered(HOST, units, {"rich": "13.7"}, CONFIG, "", log)
+    found = ReportInputs(HOST, units, {"rich": "13.7"}, CONFIG, "", log)
     build_archive(found, {"user name": [name], "home folder": [f"/home/{name}", name]}, TODAY)
 
 
