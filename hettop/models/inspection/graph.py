@@ -131,7 +131,7 @@ def product(lengths: Iterable[int | None]) -> int | None:
 
 
 def repeated(layers: Iterable[Layer], times: int | None) -> list[Layer]:
-    """The layers of a body that runs `times` times, one after the other; what is not zero is unknown for None.
+    """The layers of a body that runs `times` times; amounts above zero are unknown if `times` is None.
 
     Each run reads its weights again. What flows between layers is that of a single run.
     """

@@ -12,6 +12,7 @@ from hettop.models.inspection import macs
 from hettop.models.inspection.graph import UNKNOWN, Graph, Layer, Shape, Tensor, Weight, costlier, repeated, total_bytes
 from hettop.models.mil.dtypes import STRING
 from hettop.models.mil.package import Package
+from hettop.models.mil.table import op_name
 from hettop.models.mil.values import tensor_type
 from hettop.text import clean
 
@@ -38,7 +39,7 @@ def read_program(package: Package, function: str | None, known: Mapping[str, Ten
     layers = reader.read(package.block(function), scope)
     notes = (
         (f"the blocks of {_REPEATED} are not counted: the number of iterations is known at run time only",)
-        if reader.endless
+        if reader.uncounted
         else ()
     )
     return Graph(tuple(layers), tuple(reader.weights.values()), reader.ops, notes)
@@ -79,7 +80,7 @@ class _Reader:
         self.known = known
         self.ops: Counter[str] = Counter()
         self.weights: dict[str, Weight] = {}
-        self.endless = False
+        self.uncounted = False
 
     def read(self, block: Message, scope: _Scope) -> list[Layer]:
         """The layers that one run of the block runs; `scope` gains the block's own names."""
@@ -87,7 +88,7 @@ class _Reader:
             scope.types[value.name] = self.declared(value)
         layers: list[Layer] = []
         for operation in block.operations:
-            op = clean(str(operation.type).rpartition(".")[2])
+            op = clean(op_name(operation))
             if op == "const":
                 scope.constants[operation.outputs[0].name] = self._constant(operation.attributes["val"])
                 continue
@@ -95,7 +96,7 @@ class _Reader:
             branches = [self.read(inner, scope.inner()) for inner in operation.blocks]
             if op == _REPEATED:
                 times = _iterations(operation, scope)
-                self.endless |= times is None
+                self.uncounted |= times is None
                 condition, body = branches
                 layers += repeated(condition, None if times is None else times + 1) + repeated(body, times)
             else:
@@ -211,14 +212,14 @@ def _iterations(loop: Message, scope: _Scope) -> int | None:
     condition, body = loop.blocks
     by_name = {operation.outputs[0].name: operation for operation in condition.operations if operation.outputs}
     test = by_name.get(condition.outputs[0])
-    if test is None or not str(test.type).endswith("less"):
+    if test is None or op_name(test) != "less":
         return None
     place = next((at for at, value in enumerate(condition.inputs) if value.name == _bound_name(test, "x")), None)
     if place is None:
         return None
     makers = {operation.outputs[0].name: operation for operation in body.operations if operation.outputs}
     sum_ = makers.get(body.outputs[place])
-    if sum_ is None or not str(sum_.type).endswith("add") or _bound_name(sum_, "x") != body.inputs[place].name:
+    if sum_ is None or op_name(sum_) != "add" or _bound_name(sum_, "x") != body.inputs[place].name:
         return None
     end = _number(test.inputs["y"].arguments[0], condition, scope)
     step = _number(sum_.inputs["y"].arguments[0], body, scope)
@@ -238,7 +239,7 @@ def _number(binding: Message, block: Message | None, scope: _Scope) -> int | Non
     if binding.WhichOneof("binding") == "value":
         return _lone_number(binding.value)
     for operation in block.operations if block is not None else ():
-        if str(operation.type).endswith("const") and operation.outputs[0].name == binding.name:
+        if op_name(operation) == "const" and operation.outputs[0].name == binding.name:
             return _lone_number(operation.attributes["val"])
     word = scope.constants[binding.name].word if binding.name in scope.constants else None
     return word if isinstance(word, int) and not isinstance(word, bool) else None

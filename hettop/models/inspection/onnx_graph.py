@@ -66,10 +66,10 @@ def _read(model: Any, fault: str | None, ops: Counter[str]) -> Graph:
             f"{reader.undecided} conditions depend on values: the costlier branch is counted;"
             " the value of an input may decide (--input NAME=NUMBER)"
         )
-    if reader.endless:
+    if reader.uncounted:
         notes.append(
-            f"the body of {', '.join(sorted(reader.endless))} is not counted: its number of iterations is known at run"
-            " time only"
+            f"the body of {', '.join(sorted(reader.uncounted))} is not counted: its number of iterations is known at"
+            " run time only"
         )
     return Graph(tuple(layers), tuple(reader.weights.values()), ops, tuple(notes))
 
@@ -206,7 +206,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self.weights: dict[str, Weight] = {}
-        self.endless: set[str] = set()
+        self.uncounted: set[str] = set()
         self.undecided = 0
 
     def read(self, graph: Any, scope: _Scope) -> list[Layer]:
@@ -231,7 +231,7 @@ class _Reader:
             if op in _REPEATED:
                 times = _iterations(node, scope)
                 if times is None:
-                    self.endless.add(op)
+                    self.uncounted.add(op)
                 layers += repeated((each for branch in branches for each in branch), times)
             else:
                 layers += costlier(branches)
