@@ -25,13 +25,14 @@ from hettop.measurement.measurement import Measurement
 from hettop.measurement.options import ModelOptions
 from hettop.measurement.setup import DEFAULT_BACKEND
 from hettop.processes.child_process import ChildExit, ChildProcess, ProcessGuard, environment_for_child, module_command
+from hettop.processes.interruptions import InterruptionTotals
 from hettop.processes.pipe_reader import LineReader
 from hettop.sources.engine.names import SERVER
 from hettop.studies.coexec.measure import TogetherPower, with_energy
 from hettop.studies.coexec.options import FEWEST_UNITS
 from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.kinds import COEXEC, Kind, Together, coexecution, kinds
-from hettop.studies.output import NO_INTERRUPTIONS, interruptions_of
+from hettop.studies.output import interruptions_of
 from hettop.studies.registry import STUDIES, StudyKind, read_document, result_of
 from hettop.studies.result import StudyResult
 from hettop.text import clean
@@ -116,7 +117,7 @@ class _Running:
         self._line = StreamLine()
         self._uncommitted = False
         self._found: StudyResult | None = None
-        self._interruptions = NO_INTERRUPTIONS
+        self._interruptions = InterruptionTotals()
         self.document: Mapping[str, Any] | None = None
         self._lines = LineReader()
         self._process = ChildProcess(command, environment, guard, stdin=False)

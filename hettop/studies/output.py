@@ -42,11 +42,9 @@ from hettop.studies.result import StudyResult
 from hettop.text import clean
 from hettop.units import NS_PER_S
 
-NO_INTERRUPTIONS = InterruptionTotals()
-
 
 class ReportedInterruptions(msgspec.Struct, frozen=True):
-    """Interruptions as a document has them."""
+    """The field `interruptions` of a study's JSON document."""
 
     stops: int = 0
     stopped_s: float = 0.0
@@ -195,13 +193,11 @@ class StudyRecording:
         if not self._kept:
             self._writer.discard()
 
-    def keep(
-        self, found: StudyResult, state: str = "done", interruptions: InterruptionTotals = NO_INTERRUPTIONS
-    ) -> None:
+    def keep(self, found: StudyResult, state: str = "done", interruptions: InterruptionTotals | None = None) -> None:
         """Write what was found; `state`: `done`, or `ended` by the user before its time. Raises HettopError (`io`)."""
         t = self._now() - self._began
         event = study_event(self._name, found, self._arguments, state=state, t=t, elapsed_ns=t)
-        self._writer.write(msgspec.structs.replace(event, **asdict(interruptions)))
+        self._writer.write(msgspec.structs.replace(event, **asdict(interruptions or InterruptionTotals())))
         self._kept = True
         closed = self._writer.close(f"the study is {state}", t)
         if closed.fault is not None:
