@@ -27,10 +27,11 @@ MOST_OCTAVES = 40
 """Positions 1, 2 to 3, 4 to 7, … have a distribution each; no answer has 2^40 tokens."""
 
 CUT, FAILED = "cut", "failed"
-COUNTED = (
+SCALAR_FIELDS = (
     "n", "failed", "cut", "several", "chunks", "tokens", "uncounted", "without_gaps", "last_error", "overlapping",
     "last_end_ns", "prompt_tokens", "cached_tokens",
 )  # fmt: skip
+"""Attributes of `Answers` that a keyframe holds under the same names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class Answers:
         """Answers no gap of which is a sample."""
         self.last_error = ""
         self.prompt_tokens, self.cached_tokens = 0, 0
-        """Of the prompts, and how many of them the server had read before, by its own count."""
+        """Tokens of the prompts, and those of them that the server had cached, by its own count."""
         self.overlapping, self.last_end_ns = 0, 0
         """Answers that began before another had ended, and the latest end of all."""
         self.recent: deque[OneAnswer] = deque(maxlen=KEPT)
@@ -133,9 +134,9 @@ class Answers:
 
     @property
     def why_no_energy(self) -> str:
-        """Why the energy of a token is not its time at the mean power, if so."""
+        """Why the mean power times the time of a token is not its energy; empty where it is."""
         if self.overlapping:
-            return "answers overlap: the energy of a token cannot be told from that of the others at the same time"
+            return "answers overlap: power cannot be divided among tokens that are made at the same time"
         if self.several or self.without_gaps:
             return "chunks held several tokens"
         return ""
@@ -144,19 +145,7 @@ class Answers:
         return AnswersState(
             unit=self.unit,
             load=self.load,
-            n=self.n,
-            failed=self.failed,
-            cut=self.cut,
-            several=self.several,
-            chunks=self.chunks,
-            tokens=self.tokens,
-            uncounted=self.uncounted,
-            without_gaps=self.without_gaps,
-            last_error=self.last_error,
-            overlapping=self.overlapping,
-            last_end_ns=self.last_end_ns,
-            prompt_tokens=self.prompt_tokens,
-            cached_tokens=self.cached_tokens,
+            **{name: getattr(self, name) for name in SCALAR_FIELDS},
             recent=[(each.t0, each.first_ns, each.end_ns, each.tokens, each.longest_ns) for each in self.recent],
             by_position={str(octave): histogram.encode() for octave, histogram in self._by_position.items()},
         )
@@ -165,7 +154,7 @@ class Answers:
     def restored(cls, state: AnswersState) -> Answers:
         """As a keyframe describes them. ValueError where it contradicts itself."""
         found = cls(state.unit, state.load)
-        for name in COUNTED:
+        for name in SCALAR_FIELDS:
             setattr(found, name, getattr(state, name))
         found.recent.extend(OneAnswer(*each) for each in state.recent)
         for octave, runs in state.by_position.items():
