@@ -64,23 +64,25 @@ class _Pen:
 
     def _change(self, codes: str) -> str:
         before, self._codes = self._codes, codes
-        return change(before, codes)
+        return style_change(before, codes)
 
 
-class _Look(NamedTuple):
+class _SgrStyle(NamedTuple):
+    """The parameters of SGR by what they set; empty where they do not set it."""
+
     attributes: tuple[str, ...]
     color: str
     ground: str
 
 
 @lru_cache(maxsize=4096)
-def change(before: str, after: str) -> str:
+def style_change(before: str, after: str) -> str:
     """The shortest sequence from one style to another, both as the parameters of SGR (ECMA-48, 8.3.117)."""
     if before == after:
         return ""
     if not after:
         return RESET
-    old, new = _look(before), _look(after)
+    old, new = _sgr_style(before), _sgr_style(after)
     anew = f"\x1b[0;{after}m" if before else f"\x1b[{after}m"
     kept = set(old.attributes) <= set(new.attributes)
     if not kept or (old.color and not new.color) or (old.ground and not new.ground):
@@ -93,11 +95,11 @@ def change(before: str, after: str) -> str:
 @lru_cache(maxsize=4096)
 def _same_ground(before: str, after: str) -> bool:
     """Whether blanks look the same in both styles; not where attributes, such as an underline, could be seen."""
-    old, new = _look(before), _look(after)
+    old, new = _sgr_style(before), _sgr_style(after)
     return old.ground == new.ground and {*old.attributes, *new.attributes} <= {"1", "2"}
 
 
-def _look(codes: str) -> _Look:
+def _sgr_style(codes: str) -> _SgrStyle:
     """The parameters by what they set. 38 and 48 take further ones: `5;n`, or `2;r;g;b`."""
     attributes, color, ground = list[str](), "", ""
     left = codes.split(";") if codes else []
@@ -111,4 +113,4 @@ def _look(codes: str) -> _Look:
             ground = code
         else:
             attributes.append(code)
-    return _Look(tuple(attributes), color, ground)
+    return _SgrStyle(tuple(attributes), color, ground)

@@ -13,7 +13,7 @@ from rich.style import Style
 from textual._compositor import ChopsUpdate
 from textual.strip import Strip
 
-from hettop.tui.updates import SmallUpdate, change
+from hettop.tui.updates import SmallUpdate, style_change
 
 COLUMNS, LINES = 20, 3
 COLOURS = ("", "red", "bright_blue", "color(200)", "#102030", "#d0e0f0")
@@ -117,7 +117,7 @@ def test_the_changed_cells_look_the_same_in_fewer_bytes(
     ],
 )
 def test_only_what_differs_is_sent(before: str, after: str, sent: str) -> None:
-    assert change(before, after) == sent
+    assert style_change(before, after) == sent
 
 
 def test_a_link_keeps_its_sequences() -> None:
