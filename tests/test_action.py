@@ -11,11 +11,11 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-import yaml
 
 from tests.cli.running import plain_environment
 from tests.processes.waiting import PATIENCE_S, REPOSITORY
 
+yaml: Any = pytest.importorskip("yaml", reason="PyYAML is not installed")
 ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
 INSTALL, MEASURE, KEEP = ACTION["runs"]["steps"]
 BASH = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from pathlib import Path
 
 import hettop
 from hettop.app.settings.schema import SETTINGS
@@ -14,8 +13,8 @@ from hettop.events import VERSION
 from hettop.exits import EXIT_CODES
 from hettop.report.document import SCHEMA_VERSION
 from hettop.tui.keys import KEYS
+from tests.processes.waiting import PACKAGE, REPOSITORY
 
-REPOSITORY = Path(__file__).parents[1]
 REFERENCE = REPOSITORY / "docs/reference"
 PAGE = (REFERENCE / "promises.md").read_text(encoding="utf-8")
 FORMAT = (REFERENCE / "format.md").read_text(encoding="utf-8")
@@ -36,7 +35,7 @@ def test_python_names_are_those_that_the_package_exports() -> None:
     assert set(re.findall(r"`(\w+)`", exported)) == set(hettop.__all__)
     error = HettopError("usage", "x", "y")
     assert (error.kind, error.message, error.hint) == ("usage", "x", "y")
-    assert (REPOSITORY / "hettop/py.typed").exists()
+    assert (PACKAGE / "py.typed").exists()
 
 
 def test_every_document_is_listed_and_has_its_schema() -> None:

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from hettop.cli.completions import SHELLS
-from tests.processes.waiting import PATIENCE_S
+from tests.processes.waiting import PATIENCE_S, REPOSITORY
 from tools.formula import TEMPLATE, best_wheel, formula, main, supported
 
-REPOSITORY = Path(__file__).parents[2]
 AT = "https://example.org/files"
 
 

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hettop.processes.interruptions import (
-    ASLEEP,
-    STOPPED,
-    Interruptions,
-)
+from hettop.processes.interruptions import ASLEEP, STOPPED, Interruptions
 from hettop.sources.engine.frames import InterruptedReport
 from hettop.sources.engine.job import Limits
 from hettop.sources.engine.loop import Sampler
