@@ -30,7 +30,7 @@ from hettop.models.networks.catalogue import is_built_in
 from hettop.models.ports import InputOptions
 from hettop.models.resolve import (
     COMPILED_SUFFIX,
-    ON_CPU,
+    NOTE_ON_CPU,
     TRANSLATED,
     ResolvedModel,
     is_core_ml,
@@ -131,7 +131,7 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
         raise HettopError("usage", f"backend {clean(backend)} does not report which device runs each operation", hint)
     if options.custom_ops and backend != DEFAULT_BACKEND:
         hint = f"leave out --custom-ops, or add --backend {DEFAULT_BACKEND}"
-        raise HettopError("usage", f"backend {clean(backend)} loads no libraries of custom operators", hint)
+        raise HettopError("usage", f"backend {clean(backend)} cannot load custom operators", hint)
     _check_format(options.model, backend)
     engine = make(backend, RealClock())
     known, on_request = engine.units(), units_on_request(engine)
@@ -284,8 +284,8 @@ def _choose_backend(  # noqa: PLR0911 - a case for each kind of model
 def _placed(model: ResolvedModel, available: tuple[str, ...]) -> ResolvedModel:
     """With a note that is true of every unit: on a Mac, ONNX Runtime may hand a translation to Core ML again."""
     on_cpu = all(split_unit(unit)[0] == "CPU_ONLY" for unit in available)
-    translated = model.note.endswith(f"{TRANSLATED}{ON_CPU}")
-    return model if on_cpu or not translated else replace(model, note=model.note.removesuffix(ON_CPU))
+    translated = model.note.endswith(f"{TRANSLATED}{NOTE_ON_CPU}")
+    return model if on_cpu or not translated else replace(model, note=model.note.removesuffix(NOTE_ON_CPU))
 
 
 def _hint(text: str) -> tuple[str, str]:

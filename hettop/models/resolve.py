@@ -39,7 +39,8 @@ KNOWN_MODELS = (
     f"or a network's name ({DEFAULT} by default, hettop models lists them)"
 )
 TRANSLATED = "translated to ONNX"
-ON_CPU = ", CPU"
+NOTE_ON_CPU = ", CPU"
+"""Follows `TRANSLATED` in the note of a model that runs on the CPU alone."""
 FORMAT_WORDS = {"mlprogram": "ML Program", "neuralnetwork": "NeuralNetwork", "pipeline": "pipeline"}
 """What people call a Core ML model by its kind; every other kind is a model of features."""
 
@@ -99,7 +100,7 @@ def resolve(name: str, *, translated: bool = True) -> ResolvedModel:
         )
     if not is_built_in(name):
         path = _checked_file(name) if translated or not _is_compiled(name) else _checked_compiled(name)
-        note = f"{translated_note(path)}{ON_CPU}" if translated and is_core_ml(path) else ""
+        note = f"{translated_note(path)}{NOTE_ON_CPU}" if translated and is_core_ml(path) else ""
         return ResolvedModel(name=clean(path.name), path=path, sha256=content_sha256(path), note=note)
     net = network(parse_variant(name))
     return ResolvedModel(

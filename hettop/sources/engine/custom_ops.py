@@ -42,7 +42,7 @@ def register_custom_ops(options: Any, file: Path, libraries: Sequence[str] = ())
 
 def _extensions(file: Path) -> list[str]:
     """The library of onnxruntime-extensions, if it is installed and the model needs it."""
-    with Path(file).open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content:
+    with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content:
         if content.find(EXTENSIONS_DOMAIN.encode()) < 0:
             return []
     found = importlib.util.find_spec(EXTENSIONS)

@@ -103,7 +103,7 @@ def test_a_file_that_is_no_such_library_is_named(tmp_path: Path) -> None:
 
 def test_other_backends_refuse_libraries_and_the_option_is_handed_on(tmp_path: Path) -> None:
     options = ModelOptions(model=onnx_files.relu(tmp_path / "m.onnx"), backend="simulated", custom_ops=("ops.so",))
-    with pytest.raises(HettopError, match="loads no libraries of custom operators"):
+    with pytest.raises(HettopError, match="cannot load custom operators"):
         prepare(options, None, 2)
     assert model_arguments(options)[-2:] == ["--custom-ops", "ops.so"]
 

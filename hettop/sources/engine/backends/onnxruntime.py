@@ -22,7 +22,7 @@ from hettop.models.cache import ModelCache, default_cache
 from hettop.models.inputs import make_inputs
 from hettop.models.package_ports import described
 from hettop.models.ports import Feed, InputOptions, Port
-from hettop.models.resolve import ON_CPU, is_core_ml, model_file, translated_note
+from hettop.models.resolve import NOTE_ON_CPU, is_core_ml, model_file, translated_note
 from hettop.models.translated import NOTES_KEY, translated_file
 from hettop.processes.framework_errors import reason
 from hettop.processes.scratch import scratch_folder
@@ -170,7 +170,7 @@ class OnnxRuntimeBackend:
         pool = own_process.num_threads() - threads_before + 1
         outputs = self._take(runtime, session, path, source)
         placed = PLACED if session.get_providers() == [PROVIDER] else None
-        notes = (*source.notes(session, ON_CPU), "" if threads else _default_threads(pool))
+        notes = (*source.notes(session, NOTE_ON_CPU), "" if threads else _default_threads(pool))
         return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
 
     def _load_on_provider(
@@ -231,7 +231,7 @@ class OnnxRuntimeBackend:
         self, runtime: Any, path: Path, source: _Source, options: Any, providers: Sequence[Any] | None
     ) -> tuple[Any, int]:
         """The session, and how long making it took, in ns. providers: None if the options name a device."""
-        register_custom_ops(options, Path(source.file), source.custom_ops)
+        register_custom_ops(options, source.file, source.custom_ops)
         start = self.clock.now()
         try:
             # Without its fallback: a provider that fails is to fail, not to become another one.
