@@ -140,7 +140,7 @@ def add_interruptions(
     wait: Callable[[float], bool],
     now: Callable[[], int] = time.monotonic_ns,
 ) -> None:
-    """Add to `totals` until `wait` returns True. A wait that took too long is how long a stop lasted."""
+    """Add to `totals` until `wait` returns True. A stop lasted as long as the wait around it was late."""
     moment, before = now(), 0
     while not wait(TICK_S):
         ended = now()

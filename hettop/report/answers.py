@@ -18,7 +18,7 @@ from hettop.text import clean
 
 LEAST_AT_A_POSITION = 10
 CACHED_SHARE = 0.1
-"""A template's beginning is in a server's cache after its first answer; a larger share is of the prompts themselves."""
+"""From this share on a note is given; less may be the beginning of a chat template, which all prompts share."""
 
 
 def answer_notes(session: Session, rows: Sequence[Statistics]) -> list[str]:

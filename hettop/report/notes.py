@@ -104,7 +104,7 @@ def interruption_words(counts: InterruptionCounts, who: str) -> list[str]:
 
 
 def interruption_counts(counts: InterruptionCounts) -> dict[str, Any]:
-    """The same for a document."""
+    """The same numbers as fields of a JSON document."""
     return {
         "stops": counts.stops,
         "stopped_s": counts.stopped_ns / NS_PER_S,

@@ -60,7 +60,7 @@ _SHOWN_UNITS = {"throughput": "/s", "tokens": "/s", "peak_memory": " MB", "energ
 PROVABLE = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
 """Statistics whose upper limit can be proven, with their quantile."""
 KEPT_FOR_PROOF = 1_000_000
-"""Samples of a unit that a proof is made of: a measurement for one ends there."""
+"""How many samples of a unit are kept for a proof, at most: a measurement for one ends there."""
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -127,10 +127,10 @@ class Threshold:
     def _evidence_words(self, judged: Judgement) -> str:
         low, high = (UNKNOWN if end is None else milliseconds(end) for end in (judged.low_ms, judged.high_ms))
         value = UNKNOWN if judged.quantile_ms is None else f"{milliseconds(judged.quantile_ms)} ms"
-        open_ = f"; not proven: {judged.why}{needs_words(judged)}" if judged.met is None else ""
+        reason = f"; not proven: {judged.why}{needs_words(judged)}" if judged.met is None else ""
         return (
             f"{self.stat} of {self.unit} is {value}, interval {low} to {high} ms, {count(judged.n)} samples "
-            f"(effective sample size {count(judged.effective)}){open_}"
+            f"(effective sample size {count(judged.effective)}){reason}"
         )
 
     def _not_measured(self) -> Judged:

@@ -409,7 +409,7 @@ class AnswerLoop:
     # -- publishing -----------------------------------------------------------------------------------------------
 
     def _flush_unless_late(self, moment: int) -> None:
-        """A token that took unusually long is held back until a signal that a stop ended with has been noted."""
+        """Publishes; holds back a token that took unusually long until SIGCONT, which ends a stop, has been noted."""
         if moment - self._flush_at > FLUSH_NS and not self._held:
             self._held, self._flush_at = True, moment + SIGNAL_NS
         else:
