@@ -70,6 +70,21 @@ def test_bars_of_positions_are_in_proportion() -> None:
     assert lengths == [15, 30]
 
 
+def test_at_80_columns_nothing_is_cut() -> None:
+    wide = replace(ANSWERS.first, counts=(1,) * 32)
+    lines = [
+        text_of(each)
+        for each in (
+            *time_lines(replace(ANSWERS, first=wide), 76),
+            *rate_lines(ANSWERS, 76),
+            *position_lines(ANSWERS, 76),
+        )
+    ]
+    assert not any("…" in each for each in lines)
+    assert "distribution" not in lines[0]
+    assert "energy n/a · frames missed 3 of 600" in "\n".join(lines)
+
+
 def test_stalls_have_their_events() -> None:
     (stall,) = (text_of(each) for each in stall_lines(ANSWERS, 120)[1:])
     assert stall.split()[:3] == ["01:12.00", "900", "44.0x"]

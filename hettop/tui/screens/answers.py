@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hettop.format import UNKNOWN, clock, count, milliseconds, significant, unit_name
 from hettop.report.terminal import glyphs
-from hettop.report.terminal.lines import Line, fit, line, wrapped
+from hettop.report.terminal.lines import Line, fit, line, width_of, wrapped
 from hettop.session.views.answers import AnswersView, Distribution
 from hettop.session.views.spikes import SpikeRow
 from hettop.text import clean
@@ -53,25 +53,34 @@ class AnswersScreen(PageScreen):
 def time_lines(view: AnswersView, width: int) -> list[Line]:
     """First tokens and later ones, each with its distribution."""
     heading = f"{'ms':<{_LABEL}}" + "".join(f"{title:>{_NUMBER}}" for title in ("n", "P50", "P90", "P99", "max"))
+    drawn = _has_room(view.first, width) and _has_room(view.later, width)
     return [
-        fit(line((f"{heading}  distribution (log)", "muted")), width),
-        _times("time to first token", view.first, width),
-        _times("inter-token latency", view.later, width),
+        fit(line((f"{heading}  distribution (log)" if drawn else heading, "muted")), width),
+        _times("time to first token", view.first, width, drawn=drawn),
+        _times("inter-token latency", view.later, width, drawn=drawn),
     ]
 
 
-def _times(label: str, times: Distribution, width: int) -> Line:
+def _has_room(times: Distribution, width: int) -> bool:
+    """Whether a distribution and its ends fit behind the five numbers."""
+    return _LABEL + 5 * _NUMBER + 2 + len(times.counts) + len(_ends(times)) <= width
+
+
+def _ends(times: Distribution) -> str:
+    return f" {milliseconds(times.low_ms)}–{milliseconds(times.high_ms)}" if times.n else ""
+
+
+def _times(label: str, times: Distribution, width: int, *, drawn: bool) -> Line:
     figures = [times.p50_ms, times.p90_ms, times.p99_ms, times.max_ms]
     most = max(times.counts, default=0)
     bars = "".join(glyphs.EIGHTHS[-(-8 * each // most)] if most else " " for each in times.counts)
-    ends = f" {milliseconds(times.low_ms)}–{milliseconds(times.high_ms)}" if times.n else ""
     return fit(
         line(
             (f"{label:<{_LABEL}}", "strong"),
             (f"{count(times.n):>{_NUMBER}}", "text"),
             *((f"{_ms(each):>{_NUMBER}}", "text" if each is not None else "muted") for each in figures),
-            (f"  {bars}", "accent"),
-            (ends, "muted"),
+            (f"  {bars}" if drawn else "", "accent"),
+            (_ends(times) if drawn else "", "muted"),
         ),
         width,
     )
@@ -81,18 +90,15 @@ def rate_lines(view: AnswersView, width: int) -> list[Line]:
     """Rates, energy and missed frames; then what is left out of the gaps."""
     canary = UNKNOWN if view.canary is None else f"{count(view.canary[0])} of {count(view.canary[1])}"
     energy = UNKNOWN if view.mj_per_token is None else f"{significant(view.mj_per_token)} mJ/token"
-    lines = [
-        line(
-            ("tokens/s now ", "muted"),
-            (_rate(view.now_per_s), "strong"),
-            (" · over the answer (P50) ", "muted"),
-            (_rate(view.answer_per_s), "strong"),
-            (" · energy ", "muted"),
-            (energy, "text"),
-            (" · frames missed ", "muted"),
-            (canary, "text"),
-        )
-    ]
+    rates = line(
+        ("tokens/s now ", "muted"),
+        (_rate(view.now_per_s), "strong"),
+        (" · over the answer (P50) ", "muted"),
+        (_rate(view.answer_per_s), "strong"),
+    )
+    costs = line(("energy ", "muted"), (energy, "text"), (" · frames missed ", "muted"), (canary, "text"))
+    joined = line(*rates, (" · ", "muted"), *costs)
+    lines = [joined] if width_of(joined) <= width else [rates, costs]
     if view.several:
         share = f"{count(view.several)} of {count(view.chunks)} chunks held several tokens: no gap of theirs counts"
         lines.append(line((share, "warning")))
@@ -111,10 +117,11 @@ def position_lines(view: AnswersView, width: int) -> list[Line]:
         width,
     )
     longest = max((each.p50_ms for each in view.by_position), default=0.0)
+    room = max(0, min(_BAR, width - _LABEL - 3 * _NUMBER - 2))
     lines = [heading]
     for each in view.by_position:
         span = str(each.low) if each.low == each.high else f"{count(each.low)}–{count(each.high)}"
-        bar = glyphs.TRACK_DONE * (round(_BAR * each.p50_ms / longest) if longest else 0)
+        bar = glyphs.TRACK_DONE * (round(room * each.p50_ms / longest) if longest else 0)
         lines.append(
             fit(
                 line(
