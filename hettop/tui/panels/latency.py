@@ -42,10 +42,12 @@ class LatencyPanel(Panel):
         unit = "all units" if ridge is not None else clean(view.unit) if view.unit else "no unit yet"
         load = clean(session.header.load)
         under = "" if load == "none" else f" · under {load}"
+        # Of a young session the timeline's window is as long as there was time for; samples older than either are none.
+        window_ns = min(view.window_ns, session.timeline.window_ns)
         places = view.axis if ridge is None else ridge.axis
         return line(
             ("latency ms", "title"),
-            (f" · last {seconds(view.window_ns)} · ", "muted"),
+            (f" · last {seconds(window_ns)} · ", "muted"),
             (unit, "active"),
             (under + scale_words(view.scale, places), "muted"),
         )
