@@ -53,12 +53,13 @@ class TimelinePanel(Panel):
         spikes = f"{count(view.spikes)} spike{'' if view.spikes == 1 else 's'}"
         if view.spikes is None:
             spikes = "too few samples for spikes"
-        return line(
+        words = line(
             ("timeline ms", "title"),
             (f" · {window_text(view)} · ", "muted"),
             (f"{glyphs.SPIKE} {spikes}" if glyphs.SPIKE in self._drawn else spikes, "high" if view.spikes else "muted"),
-            (f" · slots of {cells_text(view)}", "muted"),
         )
+        slots: Span = (f" · slots of {cells_text(view)}", "muted")
+        return (*words, slots) if self.title_has_room((*words, slots)) else words
 
     def foot(self, frame_state: FrameState) -> Line:
         """What the glyphs of the drawing mean: of levels and marks, those that are in it."""
