@@ -34,7 +34,8 @@ def distribution_lines(view: ContrastView, width: int, height: int) -> list[Line
         (f"{clean(view.unit or '', 24)} ms  ", "strong"),
         *(((f"{glyphs.SPARSE} ", "low"), (f"{WITHOUT}  ", "muted")) if view.without else ()),
         *(((f"{glyphs.FULL} ", "high"), (f"{load}  ", "muted")) if view.under else ()),
-        *(((f"{glyphs.SHADE} ", "mid"), ("both", "muted")) if view.without and view.under else ()),
+        *(((f"{glyphs.SHADE} ", "mid"), ("both  ", "muted")) if view.without and view.under else ()),
+        (f"{glyphs.ABOVE} {count(view.beyond)} beyond" if view.beyond else "", "mid"),
     )
     columns = max(len(view.without), len(view.under))
     without, under = (series or (0.0,) * columns for series in (view.without, view.under))
