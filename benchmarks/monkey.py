@@ -1,4 +1,4 @@
-"""Random keys, mouse, pastes and sizes on the demo: whether the screen survives, and its recording is valid."""
+"""Random keys, mouse, pastes and sizes on demo and replay: whether the screen survives, and its recording is valid."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from benchmarks.terminal import Terminal
 SESSIONS = Unit("", decimals=0)
 KEYS = 20_000
 LARGEST = (500, 200)
-PAUSE_S = 0.03  # on average: about as many keys as keyboards can send
+PAUSE_S = 0.009  # on average: 20,000 keys in three minutes, more than a hand can press
+SEEDS = 3
+STORM = 40
+"""Sizes, pastes or clicks that follow each other without a pause."""
 SETTLED_S = 0.5
 TIMEOUT_S = 60.0
 
@@ -37,6 +40,7 @@ sys.exit(run(sys.argv[1:]))
 
 _SEQUENCES = ["\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x1b[5~", "\x1b[6~", "\x1b[H", "\x1b[F", "\x1b[Z", "\x1bOP"]
 _SEQUENCES += ["\x1b[1;2C", "\x1b[1;2D", "\x1b[3~", "\x1b", "\x1b", "\r", "\r", "\t", "\x7f", "\x10", "\x03"]
+REPLAYED = [ROOT / "recordings" / name for name in ("simulated-m2.jsonl", "tokens-tinydecoder.jsonl")]
 _SPLIT = "ü€🙂"
 
 
@@ -57,12 +61,26 @@ def steps(random: Random) -> Iterator[list[bytes] | tuple[int, int]]:
         elif kind < 0.94:
             button, x, y = random.choice([0, 0, 0, 2, 35, 64, 65]), random.randrange(1, 520), random.randrange(1, 220)
             yield [f"\x1b[<{button};{x};{y}{end}".encode() for end in "Mm"]
+        elif kind < 0.945:
+            yield from _storm(random)
         elif kind < 0.97:
             text = "".join(random.choices(string.printable[:97], k=random.choice([1, 100, 5000])))
             yield [random.choice([f"\x1b[200~{text}\x1b[201~", text * 20]).encode()]
         else:
             yield random.randint(1, LARGEST[0]), random.randint(1, LARGEST[1])
             yield random.choice([(1, 1), (20, 5), (80, 24), (120, 40), LARGEST])
+
+
+def _storm(random: Random) -> Iterator[list[bytes] | tuple[int, int]]:
+    """Many sizes, pastes or clicks at once."""
+    kind = random.randrange(3)
+    if kind == 0:
+        yield from [(random.randint(1, LARGEST[0]), random.randint(1, LARGEST[1])) for _ in range(STORM)]
+    elif kind == 1:
+        yield [b"\x1b[200~%s\x1b[201~" % (b"x\n" * random.randrange(500)) * STORM]
+    elif kind == 2:
+        press = [(random.randint(0, 66), random.randint(1, 520), random.randint(1, 220)) for _ in range(STORM)]
+        yield ["".join(f"\x1b[<{button};{x};{y}{end}" for button, x, y in press for end in "Mm").encode()]
 
 
 def play(terminal: Terminal, random: Random, keys: int) -> bool:
@@ -112,10 +130,12 @@ def is_valid(recording: Path) -> bool:
 
 def measure(plan: Plan) -> Iterator[Row]:
     """Rows for sessions that ended by themselves and for recordings that are invalid."""
-    keys = plan.either(KEYS, 300)
-    recording = plan.folder / "monkey.jsonl"
-    alive, code = survives(["--demo", "--record", str(recording)], plan.folder, Random(1), keys)
-    yield worst_at_most(
-        f"monkey: sessions lost in {keys:,} random keys", 0, [float(not alive or code != 143)], SESSIONS
-    )
-    yield worst_at_most("monkey: recordings harmed", 0, [float(not is_valid(recording))], SESSIONS)
+    keys, recordings, lost = plan.either(KEYS, 300), [], []
+    for seed in range(plan.either(SEEDS, 1)):
+        recordings.append(plan.folder / f"monkey-{seed}.jsonl")
+        for arguments in (["--demo", "--record", str(recordings[-1])], *(["replay", str(each)] for each in REPLAYED)):
+            alive, code = survives(arguments, plan.folder, Random(seed), keys)
+            lost.append(float(not alive or code != 143))
+    yield worst_at_most(f"monkey: sessions lost in {keys:,} random keys each", 0, lost, SESSIONS)
+    harmed = [float(not is_valid(recording)) for recording in recordings]
+    yield worst_at_most("monkey: recordings harmed", 0, harmed, SESSIONS)

@@ -10,6 +10,7 @@ import fcntl
 import os
 import pty
 import re
+import select
 import signal
 import struct
 import subprocess
@@ -27,6 +28,7 @@ READ_BYTES = 1 << 16
 KEPT_BYTES = 1 << 20  # enough for the first seconds, which are what is searched most often
 ESCAPES = re.compile(rb"\x1b\[[0-9;?<>=$]*[a-zA-Z]")
 SAID_BYTES = 500
+SENT_BYTES = 256  # what a terminal that says it takes more certainly takes without waiting
 POLL_S = 0.001
 TERMINAL_KIND = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 
@@ -79,8 +81,9 @@ class Terminal:
     def send(self, data: bytes) -> int:
         """Send these bytes as the terminal would; returns the moment just before."""
         moment = time.monotonic_ns()
-        while data:
-            data = data[os.write(self._main, data) :]
+        while data and self.process.poll() is None:
+            if select.select([], [self._main], [], POLL_S)[1]:
+                data = data[os.write(self._main, data[:SENT_BYTES]) :]
         return moment
 
     def resize(self, columns: int, lines: int) -> None:

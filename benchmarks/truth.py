@@ -10,7 +10,7 @@ import gc
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from hettop import events
 from hettop.analysis.budget import Budget, MeasuredEnergy, judge, judge_energy
 from hettop.analysis.comparison import compare
 from hettop.analysis.ranking import difference
-from hettop.analysis.runs import Run, condition_of
+from hettop.analysis.runs import Run, RunCondition, condition_of
 from hettop.analysis.unit_samples import RESPONSE, WALL, Measured
 from hettop.session.session import Session
 from hettop.session.statistics import energy_of
@@ -163,6 +163,12 @@ def _comparison_cases() -> Iterator[tuple[str, Sequence[str], Trial]]:
             continue
         statements = "regression of a pair", "pair faster or slower"
         yield f"compare, same twice, {name}", statements, _pair_trial(null)
+    for name, stream in STREAMS.items():
+        yield (
+            f"compare, token streams, {name}",
+            ("regression of a pair", "pair faster or slower"),
+            _stream_trial(stream),
+        )
     proven = "difference proven", "sameness proven at +5%, or worse"
     for runs in (3, 5):
         for offset in (0.02, 0.05):
@@ -178,6 +184,46 @@ def _comparison_cases() -> Iterator[tuple[str, Sequence[str], Trial]]:
 def _pair_trial(null: Null) -> Trial:
     def trial(rng: np.random.Generator) -> Sequence[bool]:
         a, b = (_run(null, rng, 0.0, 1) for _ in range(2))
+        (found,) = compare([a], [b], rng, tolerance=0.02).conditions
+        return found.regression, any(each.slower or each.faster for each in found.quantiles.values())
+
+    return trial
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Gaps of `answers` answers: each has a level of its own (`sd` of the log), which depends on the one before (AR
+    `rho`); later tokens are slower. Lengths are `tokens`, or exponential with that mean."""
+
+    answers: int
+    tokens: int
+    sd: float
+    rho: float = 0.0
+    even: bool = True
+
+    def condition(self, rng: np.random.Generator) -> RunCondition:
+        parts, level = [], 0.0
+        for _ in range(self.answers):
+            level = self.rho * level + math.sqrt(1 - self.rho**2) * rng.normal()
+            n = self.tokens if self.even else max(1, int(rng.exponential(self.tokens)))
+            parts.append(10 * np.exp(self.sd * level + 0.05 * rng.normal(size=n)) * (1 + 0.002 * np.arange(n)))
+        samples = np.concatenate(parts)
+        return replace(condition_of(samples, samples.size), per_answer=max(1.0, samples.size / self.answers))
+
+
+STREAMS = {
+    "30 answers of 64": Stream(30, 64, 0.1),
+    "12 answers of 64": Stream(12, 64, 0.1),
+    "60 answers of 1 to 200": Stream(60, 32, 0.3, even=False),
+    "60 answers of 32, AR .6": Stream(60, 32, 0.1, 0.6),
+}
+
+
+def _stream_trial(stream: Stream) -> Trial:
+    """The same twice: answers are the unit of evidence."""
+
+    def trial(rng: np.random.Generator) -> Sequence[bool]:
+        a, b = (Run({("U", "none"): stream.condition(rng)}) for _ in range(2))
         (found,) = compare([a], [b], rng, tolerance=0.02).conditions
         return found.regression, any(each.slower or each.faster for each in found.quantiles.values())
 

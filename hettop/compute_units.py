@@ -77,6 +77,27 @@ PROVIDER_DEVICES: Mapping[str, tuple[str, ...]] = {
 """By prefix of the units of ONNX Runtime's execution providers (`OV:CPU`), the devices that each can have."""
 
 
+_NVIDIA = ("NVIDIA",)
+_OWN_RAILS: Mapping[str, tuple[str, ...]] = {
+    "OV:GPU": ("Intel GPU",),
+    "OV:NPU": ("NPU",),
+    "QNN:GPU": ("GPU",),
+    "QNN:NPU": ("NPU",),
+    "MLX:GPU": (),
+    "WEBGPU:GPU": ("Intel GPU", "AMD GPU", *_NVIDIA),
+    "RTX": _NVIDIA,
+    "CUDA": _NVIDIA,
+}
+"""What the names of rails begin with that may be of a unit's device: of CUDA and NVML each has its own numbers."""
+
+
+def own_rails(unit: str) -> tuple[str, ...] | None:
+    """What the names of the rails of the unit's own device begin with; None of a unit that runs on the CPU's chip."""
+    if not is_provider_unit(unit) or unit.startswith("OV:CPU"):
+        return None
+    return next((rails for name, rails in _OWN_RAILS.items() if f"{unit}:".startswith(f"{name}:")), ())
+
+
 def is_provider_unit(unit: str) -> bool:
     """Whether it is a unit of an execution provider: `OV:CPU`, `CUDA:0`."""
     prefix, mark, device = unit.partition(":")

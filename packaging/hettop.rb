@@ -1,18 +1,28 @@
-# A DRAFT of a Homebrew formula: hettop is in no tap yet. It lacks addresses and checksums, which exist once there is a
-# release, and the resources, which `brew update-python-resources hettop` writes. Nobody has run it.
+# A DRAFT of a Homebrew formula: hettop is in no tap yet, and nobody has run it. `python -m tools.formula` fills in what is
+# in capitals from the sdist of a release and a lock file. Requirements are wheels, as onnxruntime and coremltools have no
+# source archives that Homebrew could build.
 class Hettop < Formula
   include Language::Python::Virtualenv
 
   desc "Terminal live profiler for on-device inference: latency, compute units, power"
-  homepage "REPLACE_WITH_THE_HOME_PAGE"
-  url "REPLACE_WITH_WHERE_THE_RELEASE_LIES/hettop-0.1.0.tar.gz"
-  sha256 "REPLACE_WITH_THE_CHECKSUM_OF_THE_RELEASE"
+  homepage "HOMEPAGE"
+  url "URL"
+  sha256 "SHA256"
   license "MIT"
 
+  depends_on arch: :arm64 # onnxruntime has no wheels for Intel Macs
+  depends_on macos: :sonoma
   depends_on "python@3.13" # coremltools has no wheel for 3.14
 
+  # RESOURCES
+
   def install
-    virtualenv_install_with_resources
+    venv = virtualenv_create(libexec, "python3.13")
+    wheels = buildpath/"wheels"
+    resources.each { |wheel| wheel.stage { wheels.install Dir["*.whl"] } }
+    system "python3.13", "-m", "pip", "--python=#{libexec}/bin/python", "install", "--no-deps", "--no-index",
+           *Dir[wheels/"*.whl"]
+    venv.pip_install_and_link buildpath
     generate_completions_from_executable(bin/"hettop", "completions", shells: [:bash, :zsh, :fish],
                                          shell_parameter_format: :arg)
     man1.install "packaging/hettop.1"

@@ -26,7 +26,9 @@ settings.load_profile("searching")
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # before a test module imports onnxruntime
 
-FOR_TESTS = frozenset({"HETTOP_TEST_MODELS", "HETTOP_MACOS_COREMLTOOLS", "HETTOP_UPDATE_GOLDENS", VARIABLE})
+FOR_TESTS = frozenset(
+    {"HETTOP_TEST_MODELS", "HETTOP_TEST_DIST", "HETTOP_MACOS_COREMLTOOLS", "HETTOP_UPDATE_GOLDENS", VARIABLE}
+)
 """Variables that are meant for the tests; any other of hettop's is a setting of whoever runs them."""
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 IGNORED = pytest.StashKey[list[int]]()

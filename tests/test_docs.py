@@ -12,6 +12,7 @@ import pytest
 import tools.pages
 from hettop.cli.commands import COMMANDS, LIVE, options_of, parser_of
 from tests.cli.running import hettop
+from tests.processes.waiting import PACKAGE
 
 REPOSITORY = Path(__file__).parents[1]
 DOCS = REPOSITORY / "docs"
@@ -24,7 +25,7 @@ WARNING = re.compile(r"^(?:hettop:|warning:|! |⚠).*", flags=re.M)
 
 
 def name_of(page: Path) -> str:
-    return str(page.relative_to(REPOSITORY))
+    return str(page.relative_to(PACKAGE.parent if PACKAGE in page.parents else REPOSITORY))
 
 
 def commands_in(block: str) -> list[str]:
@@ -46,13 +47,12 @@ def test_commands_that_are_marked_run(page: Path, tmp_path: Path) -> None:
         assert not WARNING.findall(done.stderr + done.stdout), command
 
 
-def all_commands() -> Iterator[tuple[str, str]]:
-    """Those that stand in blocks, of every page: as somebody would type them."""
-    for page in PAGES:
-        for block in re.findall(r"^```\w*\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.S | re.M):
-            lines = (line.strip().removeprefix("$ ") for line in block.replace("\\\n", " ").splitlines())
-            typed = (re.split(r" (?:\||>|&&) ", line)[0] for line in lines if line.startswith("hettop "))
-            yield from ((name_of(page), command) for command in typed if DRAWN not in command)
+def commands_in_blocks(page: Path) -> Iterator[str]:
+    """As somebody would type them."""
+    for block in re.findall(r"^```\w*\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.S | re.M):
+        lines = (line.strip().removeprefix("$ ") for line in block.replace("\\\n", " ").splitlines())
+        typed = (re.split(r" (?:\||>|&&) ", line)[0] for line in lines if line.startswith("hettop "))
+        yield from (command for command in typed if DRAWN not in command)
 
 
 def words_of(command: str) -> tuple[str, list[str]]:
@@ -61,28 +61,25 @@ def words_of(command: str) -> tuple[str, list[str]]:
     return (words[0], words[1:]) if words and words[0] in COMMANDS else (LIVE, words)
 
 
-@pytest.mark.parametrize(("page", "command"), sorted(set(all_commands())))
-def test_every_command_is_one_that_there_is(page: str, command: str) -> None:
-    name, words = words_of(command)
-    if words[:1] not in (["--version"], ["--help"]):
-        parser_of(name).parse_args(words)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_command_is_one_that_there_is(page: Path) -> None:
+    for command in commands_in_blocks(page):
+        name, words = words_of(command)
+        if words[:1] not in (["--version"], ["--help"]):
+            parser_of(name).parse_args(words)
 
 
-def commands_in_prose() -> Iterator[tuple[str, str]]:
-    for page in PAGES:
-        prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
-        yield from ((name_of(page), " ".join(found.split())) for found in re.findall(r"`(hettop [^`]+)`", prose))
-
-
-@pytest.mark.parametrize(("page", "command"), sorted(set(commands_in_prose())))
-def test_every_option_in_prose_is_one_that_there_is(page: str, command: str) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_option_in_prose_is_one_that_there_is(page: Path) -> None:
     """Sentences leave out what a command needs: what they name has to be there."""
-    name, words = words_of(command)
-    known = {flag for option in options_of(name) for flag in option.flags}
-    flags = [word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)]
-    assert set(flags) <= known | {"--help", "--version"}
-    if name == LIVE and words:
-        assert not re.fullmatch(r"[a-z]+", words[0]), "a command that there is not"
+    prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
+    for command in re.findall(r"`(hettop [^`]+)`", prose):
+        name, words = words_of(command)
+        known = {flag for option in options_of(name) for flag in option.flags}
+        flags = [word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)]
+        assert set(flags) <= known | {"--help", "--version"}, command
+        if name == LIVE and words:
+            assert not re.fullmatch(r"[a-z]+", words[0]), f"a command that there is not: {command}"
 
 
 @pytest.mark.parametrize("page", OWN[:1] + OWN[2:], ids=name_of)
@@ -117,7 +114,11 @@ def test_links_lead_somewhere(page: Path) -> None:
 MENTIONED = re.compile(r"(?<![\w/.-])(?:docs|packaging|tools|benchmarks|hettop(?!/shipped)|tests)/[\w/.-]*\w")
 TEXTS = [
     *PAGES,
-    *(path for folder in ("hettop", "tests", "benchmarks", "tools") for path in (REPOSITORY / folder).rglob("*.py")),
+    *(
+        path
+        for folder in (PACKAGE, *(REPOSITORY / name for name in ("tests", "benchmarks", "tools")))
+        for path in folder.rglob("*.py")
+    ),
     *(REPOSITORY / "packaging").iterdir(),
     *(REPOSITORY / path for path in (".ci/run", ".github/workflows/ci.yml", "pyproject.toml")),
 ]
@@ -130,7 +131,7 @@ def test_every_path_of_the_repository_that_is_mentioned_exists() -> None:
         for text in TEXTS
         if text.name != "CHANGELOG.md"
         for path in MENTIONED.findall(text.read_text(encoding="utf-8"))
-        if not (REPOSITORY / path).exists()
+        if not ((PACKAGE.parent if path.startswith("hettop/") else REPOSITORY) / path).exists()
     }
     assert missing == set()
 
@@ -151,3 +152,14 @@ def test_the_example_of_settings_is_one() -> None:
     assert settings.faults == ()
     assert {value.source for value in settings.values.values()} == {"file"}
     assert screen_keymap(settings.keys).faults == {}
+
+
+def test_every_test_that_the_page_of_faults_names_exists() -> None:
+    lines = (DOCS / "reference/what-survives-what.md").read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("| ") and not line.startswith("| what goes wrong")]
+    assert rows
+    for row in rows:
+        named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row)
+        assert named, row
+        for path, test in named:
+            assert re.search(rf"^(?:async )?def {test}\(", (REPOSITORY / path).read_text(), re.M), f"{path}::{test}"

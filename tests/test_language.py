@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes.waiting import PACKAGE
+
 TOP = Path(__file__).resolve().parents[1]
 
 PACKAGES = tuple(
-    sorted(path.name for path in (TOP / "hettop").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists())
+    sorted(path.name for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists())
 )
 """Below hettop/: packages and modules whose strings and docstrings are checked."""
 
@@ -80,16 +82,20 @@ def phrases_in(text: str) -> list[str]:
 def _files(names: tuple[str, ...], folder: Path, suffix: str) -> list[Path]:
     places = [folder / name for name in names]
     found = [file for place in places for file in (sorted(place.rglob(suffix)) if place.is_dir() else [place])]
-    return [file for file in found if not str(file.relative_to(TOP)).startswith(EXEMPT)]
+    return [file for file in found if not _name(file).startswith(EXEMPT)]
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(PACKAGE.parent if PACKAGE in path.parents else TOP))
 
 
 def _problems(path: Path, texts: Iterator[tuple[int, str]]) -> list[str]:
-    return [f"{path.relative_to(TOP)}:{line}: {each}" for line, text in texts for each in phrases_in(text)]
+    return [f"{_name(path)}:{line}: {each}" for line, text in texts for each in phrases_in(text)]
 
 
 @pytest.mark.parametrize("name", PACKAGES)
 def test_strings_and_docstrings_are_plain_technical_english(name: str) -> None:
-    problems = [each for file in _files((name,), TOP / "hettop", "*.py") for each in _problems(file, _of_code(file))]
+    problems = [each for file in _files((name,), PACKAGE, "*.py") for each in _problems(file, _of_code(file))]
     assert not problems, "\n".join(problems)
 
 

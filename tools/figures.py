@@ -15,6 +15,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import FrameType
 
+import hettop
 from hettop.app.live import LiveFeed
 from hettop.measurement.headless import Headless
 from hettop.measurement.measurement import Measurement
@@ -24,7 +25,7 @@ from hettop.session.session import RAW_LIMIT
 from hettop.tui.app import HettopApp
 from hettop.tui.preferences import Preferences
 
-PACKAGE = Path(__file__).resolve().parents[1] / "hettop"
+PACKAGE = Path(hettop.__file__).resolve().parent
 PUMP_EVERY_S = 0.05
 SIMULATED = ModelOptions(backend="simulated")
 

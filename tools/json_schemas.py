@@ -91,6 +91,8 @@ class AnswerFields(TypedDict):
     tokens: int | None
     chunks: int
     chunks_of_several: int
+    prompt_tokens: int | None
+    cached_tokens: int
     answers_without_gaps: int
     tokens_per_s_p50: float | None
     per_token_p50_ms: float | None
@@ -104,12 +106,15 @@ class Change(TypedDict):
     ci: Interval
 
 
-class InterruptedUnit(TypedDict):
-    unit: str
+class Interruptions(TypedDict):
     stops: int
     stopped_s: float
     sleeps: int
     slept_s: float
+
+
+class InterruptedUnit(Interruptions):
+    unit: str
 
 
 class BesideRow(TypedDict):
@@ -122,6 +127,7 @@ class BesideRow(TypedDict):
 
 
 class RecordedStudy(TypedDict):
+    interruptions: NotRequired[Interruptions]
     name: str
     state: str
     elapsed_ms: float
@@ -513,11 +519,13 @@ class StudyHead(Head):
     host: NotRequired[HostFields]
     simulated: NotRequired[bool]
     power: NotRequired[PowerSummary]
+    interruptions: NotRequired[Interruptions]
 
 
 class EmBenchHead(Head):
     """How the networks were measured."""
 
+    interruptions: NotRequired[Interruptions]
     backend: str
     chip: str | None
     protocol: dict[str, float]
@@ -526,6 +534,7 @@ class EmBenchHead(Head):
 class PredictHead(Head):
     """Where the networks were measured."""
 
+    interruptions: NotRequired[Interruptions]
     backend: NotRequired[str]
     chip: NotRequired[str | None]
 

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from hettop.models.mil.neuralnetwork.features import KINDS
+from hettop.models.mil.neuralnetwork.network import LAYERS
 from hettop.models.mil.table import FAMILIES
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/reference/supported-ops.md"
@@ -17,6 +19,7 @@ LIMITS: Mapping[str, str] = {
     "conv": "the size of the kernel must be known",
     "conv_transpose": "as conv; an `output_shape` at most a stride larger than the kernel gives",
     "crop_resize": "the size of the image must be known",
+    "make_list": "the shape of its elements must be known",
     "lstm": "no `clip`: ONNX clips other values than Core ML does",
     "read_state": "the state's value before a prediction is an input of the model, outside loops and branches",
     "resample": "the size of the image must be known; computed in float32",
@@ -33,10 +36,6 @@ MISSING: Mapping[str, str] = {
     **dict.fromkeys(
         ("random_bernoulli", "random_categorical", "random_normal", "random_uniform"),
         "draws random numbers: no run could be compared with another",
-    ),
-    **dict.fromkeys(
-        ("list_gather", "list_length", "list_read", "list_scatter", "list_write", "make_list"),
-        "lists that grow at run time",
     ),
     "conv_quantized": "experimental in coremltools; quantised weights use `constexpr_…` operations",
     "non_maximum_suppression": "Core ML does not document how it pads its outputs",
@@ -93,7 +92,40 @@ def page() -> str:
             lines.append("")
     lines.append("## Not translated\n")
     lines += [f"- `{name}`: {why}" for name, why in sorted(MISSING.items())]
-    return "\n".join([*lines, "", _AGREEMENT])
+    return "\n".join([*lines, "", *_older_kinds(), _AGREEMENT])
+
+
+# What a translated layer of the NeuralNetwork format still refuses.
+LAYER_LIMITS: Mapping[str, str] = {
+    "batchedMatmul": "no `int8DynamicQuantize`",
+    "batchnorm": "statistics of a batch of one only, where they are computed",
+    "convolution": "an `outputShape` only where it leaves no border to choose",
+    "innerProduct": "no `int8DynamicQuantize`",
+    "pooling": "no average that counts pixels beyond the border with `includeLastPixel`",
+    "simpleRecurrent": "sigmoid, tanh and hard sigmoid (0.2, 0.5) only, as in all recurrent layers",
+    "uniDirectionalLSTM": "no coupled gates; a cell is not limited to 50, which takes more than 50 steps to reach",
+    "upsample": "whole factors only",
+}
+
+
+def _older_kinds() -> list[str]:
+    """The layers of NeuralNetworks, and the models of features."""
+    layers = ", ".join(f"`{name}`" for name in sorted(LAYERS, key=str.lower))
+    kinds = ", ".join(f"`{name}`" for name in sorted(KINDS))
+    return [
+        "## Layers of NeuralNetworks\n",
+        f"{len(LAYERS)} kinds of layers are translated, after NeuralNetwork.proto. The tests compare the common ones",
+        "with their formulas in numpy, in float32, to 1e-5.\n",
+        f"{layers}\n",
+        *(f"- `{name}`: {why}" for name, why in LAYER_LIMITS.items()),
+        "\n## Models of features\n",
+        "Alone or in a pipeline, with NeuralNetworks or without:",
+        f"{kinds}.\n",
+        "- `glmClassifier`: more than two classes only with a reference class and logit, since the format does not",
+        "  define how others are combined",
+        "- no other kind has a translation: support vector machines, nearest neighbours, `nonMaximumSuppression`,",
+        "  `visionFeaturePrint`, encoders of words, …\n",
+    ]
 
 
 def _title(docstring: str) -> str:

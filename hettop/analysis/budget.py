@@ -263,6 +263,8 @@ def _why_not_proven(unit: Measured, budget: Budget, bounds: Bounds, served: Boun
     if _proves(served, budget):
         return f"{unit.unserved:,} of {unit.n + unit.unserved:,} arrivals were not served"
     needed = samples_needed(budget.quantile)
+    if bounds.effective >= needed and bounds.low is not None and bounds.low > budget.limit_ms:
+        return f"effective sample size {bounds.effective}, but to prove it missed takes {LEAST_EFFECTIVE}"
     if bounds.effective >= needed:
         return "the limit lies within the interval"
     if unit.answers:

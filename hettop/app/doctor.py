@@ -32,11 +32,13 @@ from hettop.sources.engine.providers.known import PROVIDERS, Hardware, Provider,
 from hettop.sources.engine.providers.probe import LEFT_OUT, Found
 from hettop.sources.load.parts import KINDS_OF_LOAD
 from hettop.sources.load.source import why_no_model
+from hettop.sources.power.accelerators import Accelerators
 from hettop.sources.power.choice import make_source
 from hettop.sources.power.names import SOURCES
 from hettop.sources.power.source import Machine
 
 OPTIONAL = {
+    "coremltools": ("variants of Core ML packages", "pip install 'hettop[coreml]'"),
     "httpx": ("answers of servers, token by token", "pip install 'hettop[http]'"),
     "PIL": ("images as inputs", "pip install 'hettop[images]'"),
     "textual_serve": ("the screen in a browser", "pip install 'hettop[serve]'"),
@@ -46,11 +48,14 @@ OPTIONAL = {
     "prometheus_client": ("metrics for Prometheus", "pip install 'hettop[prometheus]'"),
     "sklearn": ("palettized weights", "pip install 'hettop[palettes]'"),
     "pandas": ("data frames from Python", "pip install 'hettop[frames]'"),
+    "onnxruntime_extensions": ("operators of onnxruntime-extensions", "pip install 'hettop[ops]'"),
+    "pynvml": ("power and utilization of NVIDIA GPUs", "pip install 'hettop[nvidia]'"),
     "zeus_apple_silicon": ("power by zeus, on Apple chips", "pip install 'hettop[zeus]'"),
 }
 """Optional modules: what each is for, and the command that installs it."""
 
 MAC_ONLY = frozenset({"zeus_apple_silicon"})
+LINUX_ONLY = frozenset({"pynvml"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,7 @@ def examine(
             "machine": _machine(host),
             "units": [finding for found in units.values() for finding in found],
             "execution providers": _providers(providers),
+            **({} if machine.is_mac else {"accelerators": _accelerators(machine)}),
             "power": [*_power(machine), *(_rails(rails) if machine.is_mac else [])],
             "counters": [_counters(no_counters())],
             "competing load": _loads(core_ml, is_mac=machine.is_mac),
@@ -234,6 +240,28 @@ def _power(machine: Machine) -> list[Finding]:
     return found
 
 
+def _accelerators(machine: Machine) -> list[Finding]:
+    """A line for each GPU and NPU: what can be read of it, and why not the rest. A suspended one is not woken."""
+    with Accelerators(machine) as accelerators:
+        looks = [(device, device.look()) for device in accelerators.devices]
+        nvidia = accelerators.nvidia
+    found = []
+    for device, raw in looks:
+        readable = {
+            "power": raw.energy_uj is not None or raw.mw is not None,
+            "utilization": raw.busy is not None or raw.busy_us is not None,
+            "clock": raw.mhz is not None,
+            "temperature": raw.temperature_c is not None,
+        }
+        words = [", ".join(what for what, there in readable.items() if there) or "nothing can be read"]
+        words += [why if what == "device" else f"no {what}: {why}" for what, why in raw.why.items()]
+        what = f"{device.rail} ({device.driver}, {device.slot})"
+        found.append(Finding(what, True if any(readable.values()) else None, "; ".join(words)))
+    if nvidia.lacking:
+        found.append(Finding("NVIDIA", None, nvidia.lacking, nvidia.fix))
+    return found or [Finding("none", None, "no GPU or NPU whose driver is known")]
+
+
 def _rails(rails: ValidatedRails) -> list[Finding]:
     """A line for each accelerator's rail: a zero of it is evidence only if it was validated."""
     found = []
@@ -295,7 +323,8 @@ def _size(terminal: Terminal) -> Finding:
 
 
 def _optional(machine: Machine, has_module: Callable[[str], bool]) -> list[Finding]:
-    wanted = {name: part for name, part in OPTIONAL.items() if machine.is_mac or name not in MAC_ONLY}
+    foreign = LINUX_ONLY if machine.is_mac else MAC_ONLY
+    wanted = {name: part for name, part in OPTIONAL.items() if name not in foreign}
     return [
         Finding(words, True, "") if has_module(name) else Finding(words, None, "not installed", fix)
         for name, (words, fix) in wanted.items()

@@ -10,7 +10,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import msgspec
@@ -26,10 +26,12 @@ from hettop.measurement.options import ModelOptions
 from hettop.measurement.setup import DEFAULT_BACKEND
 from hettop.processes.child_process import ChildExit, ChildProcess, ProcessGuard, environment_for_child, module_command
 from hettop.processes.pipe_reader import LineReader
+from hettop.sources.engine.names import SERVER
 from hettop.studies.coexec.measure import TogetherPower, with_energy
 from hettop.studies.coexec.options import FEWEST_UNITS
 from hettop.studies.coexec.result import CoexecResult
 from hettop.studies.kinds import COEXEC, Kind, Together, coexecution, kinds
+from hettop.studies.output import NO_INTERRUPTIONS, interruptions_of
 from hettop.studies.registry import STUDIES, StudyKind, read_document, result_of
 from hettop.studies.result import StudyResult
 from hettop.text import clean
@@ -114,6 +116,7 @@ class _Running:
         self._line = StreamLine()
         self._uncommitted = False
         self._found: StudyResult | None = None
+        self._interruptions = NO_INTERRUPTIONS
         self.document: Mapping[str, Any] | None = None
         self._lines = LineReader()
         self._process = ChildProcess(command, environment, guard, stdin=False)
@@ -135,6 +138,7 @@ class _Running:
             found=None if self._found is None else self._found.line(),
             failures={} if self._found is None else self._found.failures(),
             error=error,
+            **asdict(self._interruptions),
         )
 
     def progress(self, t: int) -> Study | None:
@@ -185,6 +189,7 @@ class _Running:
                 raise HettopError("study", f"invalid output of the study: {clean(str(error))}") from None
             if self._line.document is not None:
                 self._found = read_document(self._kind.name, self._line.document)
+                self._interruptions = interruptions_of(self._line.document)
                 self.document = self._line.document
         return bool(lines)
 
@@ -320,12 +325,16 @@ class StudyControl:
 
     def _why_not(self, study: StudyKind) -> str:
         setup = self._measurement.setup
+        if setup.backend == SERVER:
+            return "needs a model file: a server's model cannot be opened from here"
         if len(setup.available) < (study.live.units if study.live is not None else FEWEST_UNITS):
             return "needs two units"
         return "needs a real model: hettop MODEL" if setup.simulated else f"needs --backend {DEFAULT_BACKEND}"
 
     def _kinds(self) -> tuple[Kind, ...]:
         setup = self._measurement.setup
+        if setup.backend == SERVER:
+            return ()
         if setup.simulated:  # no real model to study, but units that can co-execute
             return coexecution(setup.available, self._together)
         how = replace(self._together, block_ns=self._measurement.power.shortest_block_ns)

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 
+from hettop.analysis.budget import samples_for
+from hettop.analysis.unit_samples import in_order_of
 from hettop.cli.measure_options import AUTO_WARMUP, BENCH_RUNS
 from hettop.cli.printed import print_session
 from hettop.console.measuring import (
@@ -47,7 +49,15 @@ from hettop.measurement.setup import (
     with_closed_loop,
 )
 from hettop.processes.cpus import usable_threads
-from hettop.report.threshold import Threshold, check_measured, parse_threshold
+from hettop.report.threshold import (
+    KEPT_FOR_PROOF,
+    PROVABLE,
+    Threshold,
+    check_measured,
+    check_provable,
+    parse_threshold,
+    prove,
+)
 from hettop.session.condition import JUDGED_FROM
 from hettop.session.session import RAW_LIMIT, Session
 from hettop.session.statistics import statistics
@@ -64,7 +74,27 @@ def run(arguments: argparse.Namespace) -> int:
     check_measured(thresholds, setup.units, condition_of(parse_load(measure.load)))
     for threshold in thresholds:
         _check_reachable(threshold, measure, tokens=about_tokens(arguments) or setup.tokens is not None)
-    return measure_and_print(setup, measure, form=arguments.format, thresholds=thresholds)
+    if not arguments.require_proof:
+        return measure_and_print(setup, measure, form=arguments.format, thresholds=thresholds)
+    _check_provable(thresholds, setup, measure)
+    if measure.duration_ns is None:
+        measure = replace(measure, runs=min(measure.runs or KEPT_FOR_PROOF, KEPT_FOR_PROOF))
+    return measure_and_print(setup, measure, form=arguments.format, thresholds=thresholds, proof=True)
+
+
+def _check_provable(thresholds: Sequence[Threshold], setup: Setup, options: MeasureOptions) -> None:
+    """Raises HettopError (`usage`) where no proof can come of this measurement."""
+    if not thresholds:
+        raise HettopError("usage", "--require-proof needs --assert", "add --assert 'cpu.p90<30ms'")
+    check_provable(thresholds)
+    if options.runs is None or setup.answers is not None:
+        return  # of answers, only the measurement shows how many tokens they have
+    in_turns = options.interleave and len(setup.units) > 1
+    for threshold in thresholds:
+        needed = samples_for(PROVABLE[threshold.stat], in_turns=in_turns)
+        if options.runs < needed:
+            message = f"{threshold.text} cannot be proven from fewer than {needed:,} samples: --runs {options.runs}"
+            raise HettopError("usage", message, f"use --runs {needed}, or --duration 30s")
 
 
 PERCENTILES = {"p99": 0.99, "p999": 0.999}
@@ -133,6 +163,12 @@ def _how_to_measure(arguments: argparse.Namespace) -> MeasureOptions:
     asked = [name for name, present in besides.items() if present]
     if asked and not answers:
         given["interleave"] = True  # one after another, heat and drift would confound the difference
+    if answers and arguments.against is not None:
+        raise HettopError(
+            "usage",
+            "--against does not work with answers token by token: their rows are UNIT and UNIT~prefill, one model each",
+            "record each: hettop bench A --record a.jsonl, the same for B, then hettop compare a.jsonl b.jsonl",
+        )
     if len(asked) > 1:
         raise HettopError("usage", f"options exclude each other: {', '.join(asked)}", "run hettop bench twice")
     if arguments.closed_too and arguments.rate is None:
@@ -144,10 +180,15 @@ def _how_to_measure(arguments: argparse.Namespace) -> MeasureOptions:
     return replace(options, power=arguments.power)
 
 
-def measure_and_print(setup: Setup, options: MeasureOptions, *, form: str, thresholds: Sequence[Threshold] = ()) -> int:
-    """Measure, print what was measured, and return the exit code; an interrupt prints what there is."""
+def measure_and_print(
+    setup: Setup, options: MeasureOptions, *, form: str, thresholds: Sequence[Threshold] = (), proof: bool = False
+) -> int:
+    """Measure, print what was measured, and return the exit code; an interrupt prints what there is.
+
+    proof: whether thresholds are decided only by what is proven.
+    """
     progress = progress_line()
-    headless = Headless(setup, options, raw_limit=RAW_LIMIT)
+    headless = Headless(setup, options, raw_limit=KEPT_FOR_PROOF if proof else RAW_LIMIT)
     print_header_warnings(headless.session)
     print_setup(setup)
     if options.prometheus is not None:
@@ -171,11 +212,11 @@ def measure_and_print(setup: Setup, options: MeasureOptions, *, form: str, thres
     if headless.load_failure is not None:
         print_error(f"the competing load failed: {headless.load_failure.message}")
         return EXIT_FAILED
-    code = _exit_code(headless.session, thresholds)
+    code = _exit_code(headless.session, thresholds, proof=proof)
     return after_recording(code, closed, headless.session)
 
 
-def _exit_code(session: Session, thresholds: Sequence[Threshold]) -> int:
+def _exit_code(session: Session, thresholds: Sequence[Threshold], *, proof: bool) -> int:
     """0 if a unit was measured and all thresholds are met; 1 if one is not met, 4 if one is undecided."""
     rows = statistics(session)
     if not any(row.n for row in rows):
@@ -183,7 +224,10 @@ def _exit_code(session: Session, thresholds: Sequence[Threshold]) -> int:
             reason = row.error.message if row.error else "nothing was measured"
             print_error(f"{row.unit}: {reason}", row.error.hint if row.error else "")
         return EXIT_FAILED
-    judged = [threshold.judge(rows) for threshold in thresholds]
+    if proof:
+        judged = prove(thresholds, session, in_order_of(session))
+    else:
+        judged = [threshold.judge(rows) for threshold in thresholds]
     for each in judged:
         if each.met is False:
             print_error(f"threshold not met: {each.why}")

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 from hettop.cli import measure_options, read_options
@@ -275,12 +276,21 @@ def run_command(name: str, argv: Sequence[str]) -> int:
 
     arguments = parse(name, argv)
     try:
-        module, _, function = command_of(name).runner.partition(":")
-        return run_with_options(getattr(importlib.import_module(module), function), arguments)
+        return run_with_options(partial(_import_and_run, command_of(name).runner), arguments)
     except HettopError as error:
         if getattr(arguments, "stream", False):
             print_failure_line(error)
         raise
+
+
+def _import_and_run(runner: str, arguments: argparse.Namespace) -> int:
+    from hettop.console.messages import shown_while_slow
+
+    module, _, function = runner.partition(":")
+    with shown_while_slow("loading libraries, which takes longer on the first run"):
+        run = getattr(importlib.import_module(module), function)
+    code: int = run(arguments)
+    return code
 
 
 def print_failure_line(error: HettopError) -> None:

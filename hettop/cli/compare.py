@@ -13,7 +13,7 @@ import numpy as np
 
 from hettop.analysis.comparison import Comparison, compare
 from hettop.analysis.runs import Run, run_of
-from hettop.cli.output import warn_of_damage
+from hettop.console.messages import warn_of_damage
 from hettop.errors import HettopError
 from hettop.exits import EXIT_NOT_MET, EXIT_UNDECIDED
 from hettop.measurement.recorded import read_recording

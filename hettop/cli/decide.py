@@ -19,7 +19,6 @@ from hettop.analysis.verdict import Question, Verdict, verdict
 from hettop.cli.anonymize import names_here
 from hettop.cli.commands import refuse
 from hettop.cli.measure_options import DECIDE_RUNS
-from hettop.cli.output import warn_of_damage
 from hettop.compute_units import ALL_UNITS
 from hettop.console.measuring import (
     MORE_RUNS,
@@ -31,7 +30,7 @@ from hettop.console.measuring import (
     print_setup,
     print_turns_problem,
 )
-from hettop.console.messages import print_error, print_note
+from hettop.console.messages import print_error, print_note, warn_of_damage
 from hettop.console.progress import ProgressLine, ProgressStream, completed, progress_line, unit_states
 from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
@@ -79,7 +78,7 @@ GROWTH = 1.5
 """Looks at the evidence are this factor apart, so that there are few: each one is a chance to be wrong."""
 
 
-MODEL_OPTIONS = ("backend", "function", "shape", "input", "hint", "seed", "strict")
+MODEL_OPTIONS = ("backend", "function", "shape", "input", "hint", "seed", "strict", "custom_ops")
 FOR_MEASURING = (
     *MODEL_OPTIONS,
     *("units", "runs", "until_proven", "time_limit", "protocol", "power", "record"),

@@ -20,6 +20,7 @@ from hettop.cli.anonymize import identity_here, names_here
 from hettop.cli.commands import refuse
 from hettop.cli.config import config_document
 from hettop.console.measuring import measure
+from hettop.console.messages import shown_while_slow
 from hettop.console.progress import completed, progress_line, unit_states
 from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
@@ -90,18 +91,19 @@ def _terminal() -> Terminal:
 
 
 def _examined(host: Host) -> Findings:
-    return examine(
-        host=host,
-        machine=this_machine(chip=host.chip),
-        cache=default_cache(),
-        compiled=default_compiled_models(),
-        folder=Path.cwd(),
-        terminal=_terminal(),
-        folders=own_folders(),
-        ask=lambda: ask_devices(os.environ),
-        rails=my_validated_rails(),
-        providers=Providers(find_providers(anew=True), this_hardware(), allowed_providers()),
-    )
+    with shown_while_slow("checking this machine"):
+        return examine(
+            host=host,
+            machine=this_machine(chip=host.chip),
+            cache=default_cache(),
+            compiled=default_compiled_models(),
+            folder=Path.cwd(),
+            terminal=_terminal(),
+            folders=own_folders(),
+            ask=lambda: ask_devices(os.environ),
+            rails=my_validated_rails(),
+            providers=Providers(find_providers(anew=True), this_hardware(), allowed_providers()),
+        )
 
 
 def _report(arguments: argparse.Namespace) -> int:

@@ -7,9 +7,9 @@ import os
 import sys
 from pathlib import Path
 
-from hettop.cli.output import warn_of_damage
 from hettop.cli.replay import moment_in
 from hettop.cli.screen import check_theme
+from hettop.console.messages import warn_of_damage
 from hettop.errors import HettopError
 from hettop.export.formats import COMPRESSED, EXPORT_FORMATS, PAGE, PICTURE, Export, Files, Format, Stream
 from hettop.record.opened import Recording, open_recording

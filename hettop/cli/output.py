@@ -9,10 +9,9 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from hettop.console.messages import NORMAL, QUIET, VERBOSE, print_note, print_warning, verbosity
+from hettop.console.messages import NORMAL, QUIET, VERBOSE, print_note, verbosity
 from hettop.errors import HettopError
 from hettop.measurement.arguments import PIPE, check_force
-from hettop.record.defects import Report
 from hettop.text import clean
 
 CHECKED_BYTES = 64
@@ -32,12 +31,6 @@ def run_with_options(run: Callable[[argparse.Namespace], int], arguments: argpar
             code = run(arguments)
         print_note(f"wrote {arguments.output}")
         return code
-
-
-def warn_of_damage(report: Report, path: Path) -> None:
-    """Print what was damaged in the recording that a result was read from; the result is printed all the same."""
-    for words in report.warnings():
-        print_warning(f"{clean(os.fspath(path))}: {words}", f"run hettop verify {clean(os.fspath(path))}")
 
 
 @contextlib.contextmanager

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hettop.cli.commands import refuse
-from hettop.cli.output import warn_of_damage
 from hettop.cli.screen import on_terminal, screen_options, serve, show
+from hettop.console.messages import warn_of_damage
 from hettop.console.signals import ScreenSignals
 from hettop.errors import HettopError
 from hettop.record.moments import length_of

@@ -7,7 +7,7 @@ import shutil
 import sys
 
 from hettop.app.recording_page import recordings_page
-from hettop.cli.output import warn_of_damage
+from hettop.console.messages import warn_of_damage
 from hettop.errors import HettopError
 from hettop.measurement.arguments import HTML, TABLE
 from hettop.record.opened import open_recording

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from hettop.text import clean
+
+if TYPE_CHECKING:
+    from hettop.record.defects import Report
 
 QUIET: Final = -1
 """Errors only."""
@@ -29,6 +35,32 @@ def verbosity(level: int) -> Iterator[None]:
         yield
     finally:
         _level.reset(token)
+
+
+@contextlib.contextmanager
+def shown_while_slow(text: str, after_s: float = 1.0) -> Iterator[None]:
+    """Show `text` on stderr once the context has lasted `after_s`, and remove it at the end. Only on a terminal."""
+    shows = not is_quiet() and sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    shown = threading.Event()
+
+    def show() -> None:
+        shown.set()
+        sys.stderr.write(f"{text} …")
+        sys.stderr.flush()
+
+    timer = threading.Timer(after_s, show)
+    timer.daemon = True  # a process that is ended does not wait for it
+    if shows:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if shows:
+            timer.join()
+        if shown.is_set():
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
 
 
 def is_quiet() -> bool:
@@ -67,3 +99,9 @@ def _print(line: str, hint: str = "") -> None:
     with contextlib.suppress(OSError):  # a terminal that is gone
         sys.stderr.write(f"{line}\n" + (f"hint: {clean(hint, LONGEST)}\n" if hint else ""))
         sys.stderr.flush()
+
+
+def warn_of_damage(report: Report, path: Path) -> None:
+    """Print what was damaged in the recording that a result was read from; the result is printed all the same."""
+    for words in report.warnings():
+        print_warning(f"{clean(os.fspath(path))}: {words}", f"run hettop verify {clean(os.fspath(path))}")

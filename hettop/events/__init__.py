@@ -43,6 +43,7 @@ from hettop.events.inference import (
     Plan,
     PlannedDevice,
     PlannedOp,
+    ProviderNodes,
     Samples,
     Usage,
 )
@@ -82,6 +83,7 @@ from hettop.events.keyframe import (
 )
 from hettop.events.machine import (
     CAPTURE,
+    Accelerator,
     Baseline,
     Canary,
     Cluster,
@@ -120,6 +122,7 @@ __all__ = [
     "TEXT_LIMIT",
     "VERSION",
     "WINDOW_LIMIT",
+    "Accelerator",
     "Advice",
     "Answer",
     "AnswersState",
@@ -173,6 +176,7 @@ __all__ = [
     "Power",
     "PowerOverlap",
     "PowerStatus",
+    "ProviderNodes",
     "RailState",
     "Samples",
     "SeriesState",

@@ -62,8 +62,9 @@ class Answer(Event, frozen=True, kw_only=True, tag="answer", eq=False):
 
     `first_ns` is the time to its first token, None without one; `late_ns` the actual minus the planned start at a rate.
     `chunks` came in all, of which `several` held more than one token, or came with others: their gaps are no samples.
-    `gaps_counted` is false where no gap is, as the server counts more tokens than it sends chunks. `tokens` and
-    `prompt_tokens` as counted by who answers, None where unknown. `longest_ns` is the longest gap between two chunks.
+    `gaps_counted` is false where no gap is, as the server counts more tokens than it sends chunks. `tokens`,
+    `prompt_tokens`, and `cached_tokens`, those of the prompt that were read for an earlier one, are as counted by who
+    answers, None where unknown. `longest_ns` is the longest gap between two chunks.
     `finish` is `length`, `stop`, `cut` (by hettop), `failed` (why: `error`), `content_filter`, `tool_calls`, or
     `other` for any other word of a server.
     """
@@ -79,6 +80,7 @@ class Answer(Event, frozen=True, kw_only=True, tag="answer", eq=False):
     gaps_counted: bool = True
     tokens: Count | None = None
     prompt_tokens: Count | None = None
+    cached_tokens: Count | None = None
     first_ns: Nanoseconds | None = None
     late_ns: Annotated[int, msgspec.Meta(ge=-LARGEST_EXACT, le=LARGEST_EXACT)] | None = None
     longest_ns: Nanoseconds | None = None
@@ -86,10 +88,20 @@ class Answer(Event, frozen=True, kw_only=True, tag="answer", eq=False):
     error: Text | None = None
 
 
+class ProviderNodes(msgspec.Struct, frozen=True, kw_only=True):
+    """How many nodes of a graph ONNX Runtime assigned to one execution provider, by its full name, and in how many
+    groups that follow each other."""
+
+    provider: Text
+    nodes: Count
+    partitions: Count
+
+
 class Engine(Event, frozen=True, kw_only=True, tag="engine", eq=False):
     """A unit's engine process changed state, or reported something new about itself.
 
-    `placed` says what is known to run the model; None until a plan or counters say. `unfinished` counts paced
+    `placed` says what is known to run the model; None until a plan or counters say, and
+    `provider_nodes` how the framework assigned the nodes, None where it does not report it. `unfinished` counts paced
     arrivals that were due and not started when the unit paused or stopped; after a pause they are served first.
     `inputs` are the loaded model's, as `name dtype[shape]`. `compile_ns` is what compiling the model took before
     the load, `cached` whether an earlier compilation was used instead; both None where nothing is compiled. `qos`
@@ -106,6 +118,7 @@ class Engine(Event, frozen=True, kw_only=True, tag="engine", eq=False):
     compile_ns: Nanoseconds | None = None
     cached: bool | None = None
     placed: Text | None = None
+    provider_nodes: Annotated[list[ProviderNodes], msgspec.Meta(max_length=16)] | None = None
     note: Text | None = None
     peak_memory_mb: Ratio | None = None
     unfinished: Count | None = None

@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 
 from hettop.events.base import LARGEST_EXACT, NO_LOAD, Count, Event, Failure, Milliwatts, Nanoseconds, Ratio, Runs, Text
-from hettop.events.inference import Engine, Interrupted, Outputs, Plan
+from hettop.events.inference import Engine, Interrupted, Outputs, Plan, ProviderNodes
 from hettop.events.machine import Baseline, HostLoad, Load, Power, PowerStatus
 from hettop.events.session_events import Advice, Control, Dropped, End, Header, Mark
 from hettop.events.studies import Study
@@ -44,11 +44,13 @@ class RailState(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PendingPower(msgspec.Struct, frozen=True, array_like=True):
-    """A power sample of which it is not yet known what ran meanwhile; `mw` has a place for each rail."""
+    """A power sample of which it is not yet known what ran meanwhile; `mw` has a place for each rail, those of
+    accelerators, which `others` names, last."""
 
     end_ns: Nanoseconds
     elapsed_ns: Nanoseconds
-    mw: Annotated[list[Milliwatts | None], msgspec.Meta(max_length=16)]
+    mw: Annotated[list[Milliwatts | None], msgspec.Meta(max_length=64)]
+    others: Annotated[list[Text], msgspec.Meta(max_length=32)] = []
 
 
 class SpanState(msgspec.Struct, frozen=True, array_like=True):
@@ -319,6 +321,7 @@ class UnitState(msgspec.Struct, kw_only=True, omit_defaults=True):
     qos: Text | None = None
     warmup_ns: Annotated[list[Nanoseconds], msgspec.Meta(max_length=1000)] = []
     placed: Text | None = None
+    provider_nodes: Annotated[list[ProviderNodes], msgspec.Meta(max_length=16)] | None = None
     note: Text | None = None
     peak_memory_mb: Ratio | None = None
     unfinished: Count | None = None
@@ -400,7 +403,8 @@ AnswerTimes = tuple[Nanoseconds, Nanoseconds, Nanoseconds, Count | None, Nanosec
 class AnswersState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The answers of one unit under one load: counts, the latest ones, and latencies by octaves of the position.
 
-    `recent` are (start, time to the first token, to the last, tokens, longest gap); `by_position` maps an octave k,
+    `overlapping` began before another one's end; `last_end_ns` is the latest end. `recent` are (start, time to the
+    first token, to the last, tokens, longest gap); `by_position` maps an octave k,
     positions 2^(k-1) to 2^k - 1, to a histogram.
     """
 
@@ -414,6 +418,10 @@ class AnswersState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     tokens: Count = 0
     uncounted: Count = 0
     without_gaps: Count = 0
+    overlapping: Count = 0
+    prompt_tokens: Count = 0
+    cached_tokens: Count = 0
+    last_end_ns: Count = 0
     last_error: Text = ""
     recent: Annotated[list[AnswerTimes], msgspec.Meta(max_length=500)] = []
     by_position: Annotated[dict[str, Runs], msgspec.Meta(max_length=40)] = {}

@@ -35,8 +35,30 @@ class Gpu(msgspec.Struct, frozen=True, kw_only=True):
     busy: Share | None = None
 
 
+class Accelerator(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A GPU or NPU beside the CPU: what its driver reports of it, None where it does not.
+
+    `name` is its rail in `mw`, too. `busy` is the share of time it worked for whomever, `engine_busy` the share that
+    its busiest engine worked for the processes of units. `why` says what could not be read, `estimated` that its power
+    is a reading at the end of the window and not the mean.
+    """
+
+    name: Text
+    driver: Text
+    mw: Milliwatts | None = None
+    busy: Share | None = None
+    engine_busy: Share | None = None
+    mhz: Ratio | None = None
+    temperature_c: Annotated[float, msgspec.Meta(ge=-100, le=1000)] | None = None
+    why: Text = ""
+    estimated: bool = False
+
+
 class Power(Event, frozen=True, kw_only=True, tag="power", eq=False):
-    """One power sample over the `elapsed_ns` before it. A rail that was not measured is None, never 0."""
+    """One power sample over the `elapsed_ns` before it. A rail that was not measured is None, never 0.
+
+    Rails beside `cpu`, `gpu`, `ane`, `dram`, `package` and `combined` are those of `accelerators`, by name.
+    """
 
     source: Text
     elapsed_ns: Nanoseconds
@@ -45,6 +67,7 @@ class Power(Event, frozen=True, kw_only=True, tag="power", eq=False):
     gpu: Gpu | None = None
     thermal: Text | None = None
     flags: list[Text] = []
+    accelerators: Annotated[list[Accelerator], msgspec.Meta(max_length=32)] = []
 
 
 class PowerStatus(Event, frozen=True, kw_only=True, tag="power-source", eq=False):

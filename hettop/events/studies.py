@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from hettop.events.base import TEXT_LIMIT, Event, Failure, Nanoseconds, Share, Text
+from hettop.events.base import TEXT_LIMIT, Count, Event, Failure, Nanoseconds, Share, Text
 from hettop.text import clean
 
 FOUND_DEPTH, FOUND_VALUES = 6, 20_000
@@ -24,7 +24,8 @@ class Study(Event, frozen=True, kw_only=True, tag="study", eq=False):
 
     It has taken `elapsed_ns` by now, and `share` of it is done; None where that is not known. `found` is all that is
     known by now, as the study's result has it; `earlier`: it is from the run before. `failures`: parts of it that
-    failed while the rest goes on, by name, and why.
+    failed while the rest goes on, by name, and why. `stops` and `sleeps`: how often hettop was stopped and the machine
+    slept meanwhile, for `stopped_ns` and `slept_ns` in all; what was measured then is not part of what was found.
     """
 
     name: Text
@@ -37,6 +38,10 @@ class Study(Event, frozen=True, kw_only=True, tag="study", eq=False):
     earlier: bool = False
     error: Failure | None = None
     failures: dict[Text, Text] = {}
+    stops: Count = 0
+    stopped_ns: Nanoseconds = 0
+    sleeps: Count = 0
+    slept_ns: Nanoseconds = 0
 
 
 def checked(study: Study) -> Study:

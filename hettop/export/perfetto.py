@@ -111,6 +111,9 @@ def _counters(event: Power) -> Iterator[str]:
     for cluster in event.clusters:
         if cluster.mhz is not None:
             yield _counter(f"{mark}{clean(cluster.name)} MHz", at, {"MHz": cluster.mhz})
+    for each in event.accelerators:
+        if each.busy is not None:
+            yield _counter(f"{mark}{clean(each.name)} busy %", at, {"%": 100 * each.busy})
     if event.gpu is not None and event.gpu.mhz is not None:
         yield _counter(f"{mark}GPU MHz", at, {"MHz": event.gpu.mhz})
 

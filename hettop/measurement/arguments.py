@@ -185,6 +185,9 @@ def add_model_options(parser: argparse.ArgumentParser, *, or_recording: bool = F
         metavar="NAME=VALUE",
         help="Core ML optimization hint, such as specializationStrategy=FastPrediction",
     )
+    group.add_argument(
+        "--custom-ops", action="append", default=[], metavar="LIB", help="library of custom operators (ONNX Runtime)"
+    )
     group.add_argument("--seed", type=not_negative, default=0, metavar="N", help="seed of random inputs (0)")
 
 
@@ -282,6 +285,7 @@ def model_options(arguments: argparse.Namespace) -> ModelOptions:
             remote=getattr(arguments, "remote", False),
         ),
         strict=bool(getattr(arguments, "strict", False)),
+        custom_ops=tuple(getattr(arguments, "custom_ops", ())),
     )
 
 
@@ -461,4 +465,5 @@ def model_arguments(model: ModelOptions) -> list[str]:
     for option, values in (("--shape", model.shapes), ("--input", model.values), ("--hint", model.hints)):
         words += [part for value in values for part in (option, value)]
     words += ["--strict"] if model.strict else []
+    words += [part for library in model.custom_ops for part in ("--custom-ops", library)]
     return [*words, "--seed", str(model.seed)] if model.seed else words

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -119,15 +119,19 @@ class Measurement:
             started.pop_all()  # from here on `close` ends them, in an order of its own
 
     def _start_power(self, here: PowerHere, started: ExitStack) -> None:
+        self._pids: Callable[[], Sequence[int]] = tuple  # power is read before there are engines
         self.power = LivePower(
             self.options.power,
             simulated=self.setup.simulated,
-            here=here,
+            here=replace(here, machine=replace(here.machine, engines=self._engine_pids)),
             now=self._clock.now,
             origin_ns=self.origin_ns,
             why_none=self.options.why_no_power or NOT_ASKED_FOR,
         )
         started.callback(self.power.close)
+
+    def _engine_pids(self) -> Sequence[int]:
+        return self._pids()
 
     def _start_outputs(self, started: ExitStack) -> None:
         """The recording, and the metrics for whoever asks for them."""
@@ -145,6 +149,7 @@ class Measurement:
         started.callback(self._awake.close)
         self.engine = self._make_engine(timeouts)
         started.callback(self.engine.close)
+        self._pids = lambda: self.engine.pids
         self._warmups = WarmUps(self.engine.end_warmup) if self.options.until_steady else None
         self.load: CompetingLoad = (
             SimulatedLoad(self.engine.set_load)
@@ -179,6 +184,7 @@ class Measurement:
             values=dict(setup.inputs.values),
             hints=dict(setup.hints),
             strict=setup.strict,
+            custom_ops=setup.custom_ops,
             warmup=options.warmup,
             limits=Limits(runs=options.runs, duration_ns=options.duration_ns, least_runs=options.least_runs),
             rate_hz=options.rate_hz,

@@ -41,7 +41,10 @@ class AnswerOptions:
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """The model and its inputs, as on the command line. strict: whether a unit must run the whole model."""
+    """The model and its inputs, as on the command line.
+
+    strict: whether a unit must run the whole model. custom_ops: libraries of custom operators.
+    """
 
     model: str = DEFAULT_MODEL
     backend: str | None = None
@@ -51,6 +54,7 @@ class ModelOptions:
     hints: tuple[str, ...] = ()
     seed: int = 0
     strict: bool = False
+    custom_ops: tuple[str, ...] = ()
     answers: AnswerOptions = AnswerOptions()
 
 

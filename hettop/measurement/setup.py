@@ -22,6 +22,7 @@ from hettop.events.base import TEXT_LIMIT
 from hettop.measurement.options import MeasureOptions, ModelOptions
 from hettop.measurement.recorder import rfc3339
 from hettop.models import tinydecoder
+from hettop.models.content import content_sha256
 from hettop.models.core_ai import is_core_ai
 from hettop.models.decoding import parse_state
 from hettop.models.inputs import parse_shape, parse_value
@@ -29,8 +30,8 @@ from hettop.models.networks.catalogue import is_built_in
 from hettop.models.ports import InputOptions
 from hettop.models.resolve import (
     COMPILED_SUFFIX,
+    ON_CPU,
     TRANSLATED,
-    TRANSLATED_NOTE,
     ResolvedModel,
     is_core_ml,
     resolve,
@@ -42,6 +43,7 @@ from hettop.sources.engine.backend import Backend, Clock, RealClock, split_unit,
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.backends.onnxruntime import thread_units
 from hettop.sources.engine.coreml.availability import NEEDS_MACOS
+from hettop.sources.engine.custom_ops import check_libraries
 from hettop.sources.engine.job import INPUT_SETS, AnswerJob
 from hettop.sources.engine.names import BACKENDS, CORE_AI, SERVER
 from hettop.sources.engine.providers.known import provider_of
@@ -81,7 +83,7 @@ class Setup:
 
     `variants` of units by name: a row may be a variant of a unit. `tokens`: what a call is worth, where that is known.
     `answers`: set where each unit gives answers token by token, instead of single calls.
-    `strict`: whether a unit that runs only a part of the model fails.
+    `strict`: whether a unit that runs only a part of the model fails. `custom_ops`: libraries of custom operators.
     `warnings`: what the user should know of this choice before reading any result.
     """
 
@@ -97,6 +99,7 @@ class Setup:
     variants: Mapping[str, RowVariant] = field(default_factory=dict)
     tokens: TokensPerCall | None = None
     strict: bool = False
+    custom_ops: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     answers: AnswerJob | None = None
 
@@ -126,6 +129,9 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
     if options.strict and backend != DEFAULT_BACKEND:
         hint = f"leave out --strict, or add --backend {DEFAULT_BACKEND}"
         raise HettopError("usage", f"backend {clean(backend)} does not report which device runs each operation", hint)
+    if options.custom_ops and backend != DEFAULT_BACKEND:
+        hint = f"leave out --custom-ops, or add --backend {DEFAULT_BACKEND}"
+        raise HettopError("usage", f"backend {clean(backend)} loads no libraries of custom operators", hint)
     _check_format(options.model, backend)
     engine = make(backend, RealClock())
     known, on_request = engine.units(), units_on_request(engine)
@@ -154,6 +160,7 @@ def prepare(options: ModelOptions, units: tuple[str, ...] | None, cores: int, ma
         function=options.function,
         hints=dict(map(_hint, options.hints)),
         strict=options.strict,
+        custom_ops=check_libraries(options.custom_ops),
         warnings=(
             *_warnings(passed_over, left_out if ALL_UNITS in (units or ()) else {}),
             *_thread_warnings(rows, cores),
@@ -259,7 +266,8 @@ def _choose_backend(  # noqa: PLR0911 - a case for each kind of model
     path = Path(model)
     if is_core_ai(path):
         return CORE_AI, None
-    if not (is_built_in(model) or is_core_ml(path) or path.suffix.lower() == COMPILED_SUFFIX):
+    built = is_built_in(model) or model == tinydecoder.NAME
+    if not (built or is_core_ml(path) or path.suffix.lower() == COMPILED_SUFFIX):
         return DEFAULT_BACKEND, None
     reasons = make("coreml", RealClock()).units().values()
     if None not in reasons:
@@ -276,7 +284,8 @@ def _choose_backend(  # noqa: PLR0911 - a case for each kind of model
 def _placed(model: ResolvedModel, available: tuple[str, ...]) -> ResolvedModel:
     """With a note that is true of every unit: on a Mac, ONNX Runtime may hand a translation to Core ML again."""
     on_cpu = all(split_unit(unit)[0] == "CPU_ONLY" for unit in available)
-    return model if on_cpu or model.note != TRANSLATED_NOTE else replace(model, note=TRANSLATED)
+    translated = model.note.endswith(f"{TRANSLATED}{ON_CPU}")
+    return model if on_cpu or not translated else replace(model, note=model.note.removesuffix(ON_CPU))
 
 
 def _hint(text: str) -> tuple[str, str]:
@@ -454,11 +463,16 @@ def make_header(setup: Setup, options: MeasureOptions, wall: datetime) -> events
             "function": setup.function,
             "hints": dict(setup.hints),
             **({"strict": True} if setup.strict else {}),
+            **({"custom_ops": [_library(path) for path in setup.custom_ops]} if setup.custom_ops else {}),
             "seed": setup.inputs.seed,
             "shapes": {name: list(shape) for name, shape in setup.inputs.shapes.items()},
             "quantiles": "numpy linear (type 7); std is population std",
         },
     )
+
+
+def _library(path: str) -> dict[str, str]:
+    return {"name": Path(path).name[: events.TEXT_LIMIT], "sha256": content_sha256(Path(path))}
 
 
 def _variant(variant: RowVariant) -> dict[str, str | None]:

@@ -57,4 +57,4 @@ def _tools() -> tuple[Any, Any]:
         return importlib.import_module(TOOLS), importlib.import_module("coremltools.models")
     except ImportError as error:
         message = f"cannot import coremltools: {reason(error)}"
-        raise HettopError("missing", message, "pip install 'coremltools>=9.0'") from error
+        raise HettopError("missing", message, "pip install 'hettop[coreml]'") from error

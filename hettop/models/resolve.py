@@ -38,8 +38,11 @@ KNOWN_MODELS = (
     "pass an .onnx, .mlpackage, .mlmodel or .aimodel file, "
     f"or a network's name ({DEFAULT} by default, hettop models lists them)"
 )
-TRANSLATED = "ML Program translated to ONNX"
-TRANSLATED_NOTE = f"{TRANSLATED}, CPU"
+TRANSLATED = "translated to ONNX"
+ON_CPU = ", CPU"
+FORMAT_WORDS = {"mlprogram": "ML Program", "neuralnetwork": "NeuralNetwork", "pipeline": "pipeline"}
+"""What people call a Core ML model by its kind; every other kind is a model of features."""
+
 SYNTHETIC_NOTE = "synthetic weights"
 
 SPLIT_FILE = "model.onnx"
@@ -79,7 +82,7 @@ class ResolvedModel:
 def resolve(name: str, *, translated: bool = True) -> ResolvedModel:
     """The model that `name` means: a built network by its name, or a file. No cache is looked at.
 
-    translated: whether what will run it runs an ML Program by its translation; the note then says so, and a compiled
+    translated: whether what will run it runs a Core ML model by its translation; the note then says so, and a compiled
     model (`.mlmodelc`), which only Core ML can read, is refused. Raises
     HettopError: `usage` for a malformed network name, `missing` for a file that is not there, `format` for one that
     is not a model or a damaged one, `io` for one that cannot be read.
@@ -96,7 +99,7 @@ def resolve(name: str, *, translated: bool = True) -> ResolvedModel:
         )
     if not is_built_in(name):
         path = _checked_file(name) if translated or not _is_compiled(name) else _checked_compiled(name)
-        note = TRANSLATED_NOTE if translated and is_core_ml(path) else ""
+        note = f"{translated_note(path)}{ON_CPU}" if translated and is_core_ml(path) else ""
         return ResolvedModel(name=clean(path.name), path=path, sha256=content_sha256(path), note=note)
     net = network(parse_variant(name))
     return ResolvedModel(
@@ -140,6 +143,10 @@ def model_package(name: str, cache: ModelCache) -> Path:
 
     Building imports coremltools and takes some seconds. Raises HettopError: `usage` for a malformed name, `io`.
     """
+    if name == tinydecoder.NAME:
+        from hettop.models.tinydecoder_package import write_package as write_decoder
+
+        return cache.file(f"{name}-r{tinydecoder.RECIPE}.mlpackage", write_decoder)
     variant = parse_variant(name)
 
     def build(path: Path) -> None:
@@ -155,7 +162,7 @@ def core_ml_file(name: str, cache: ModelCache) -> Path:
 
     Raises HettopError: as `resolve` and `model_package` do, `format` for a model of another kind.
     """
-    if is_built_in(name):
+    if is_built_in(name) or name == tinydecoder.NAME:
         return model_package(name, cache)
     if _is_compiled(name):
         return _checked_compiled(name)
@@ -167,6 +174,13 @@ def core_ml_file(name: str, cache: ModelCache) -> Path:
             "convert it to an .mlpackage, or use --backend onnxruntime",
         )
     return path
+
+
+def translated_note(path: Path) -> str:
+    """What a Core ML model is, and that it is translated."""
+    from hettop.models.mil.package import open_package
+
+    return f"{FORMAT_WORDS.get(open_package(path).kind, 'feature model')} {TRANSLATED}"
 
 
 def is_core_ml(path: Path) -> bool:

@@ -10,6 +10,7 @@ import fcntl
 import os
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ import msgspec
 
 from hettop.errors import HettopError
 from hettop.processes.framework_errors import named_reason
+from hettop.processes.interruptions import ContinueListener, Interruptions, slept_ns, uninterrupted
 from hettop.processes.qos import set_worker_qos
 from hettop.text import clean
 
@@ -107,10 +109,13 @@ class Replies:
         self._stream.flush()
 
 
-def serve(handler: Callable[[J, Caller], object], job_type: Any, *, unexpected: str = "predict") -> NoReturn:
+def serve(
+    handler: Callable[[J, Caller], object], job_type: Any, *, unexpected: str = "predict", timed: bool = False
+) -> NoReturn:
     """Does the job on stdin by `handler`, whose result is the answer; ends at once if stdin does before that.
 
     job_type: what `handler` takes, as msgspec decodes it. unexpected: the kind of an error that is not a HettopError.
+    timed: the job measures time, so all of it is done again if the process was stopped or the machine slept meanwhile.
     The thread that answers has the quality of service of every thread that measures.
     """
     replies = Replies(begin_child())
@@ -121,12 +126,19 @@ def serve(handler: Callable[[J, Caller], object], job_type: Any, *, unexpected: 
     set_worker_qos()
     request = msgspec.json.decode(line, type=Request)
     folder = None if request.folder is None else Path(request.folder)
+    interruption = Interruptions(ContinueListener(), slept_ns).poll if timed else lambda: None
     try:
-        replies.answer(handler(msgspec.json.decode(request.job, type=job_type), Caller(folder, replies.progress)))
+        job = msgspec.json.decode(request.job, type=job_type)
+        replies.answer(uninterrupted(lambda: handler(job, Caller(_new_folder(folder), replies.progress)), interruption))
     except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it)
         replies.failed(explained(error, folder, unexpected))
     sys.stderr.flush()
     os._exit(0)  # frameworks' exit handlers have been seen to hang
+
+
+def _new_folder(within: Path | None) -> Path | None:
+    """An empty one: a job that is done again must not meet files of its first attempt."""
+    return None if within is None else Path(tempfile.mkdtemp(dir=within))
 
 
 def end_with_parent(status: int) -> None:

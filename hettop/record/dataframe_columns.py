@@ -130,6 +130,7 @@ def power_rows(event: Power) -> Iterator[PowerRow]:
     readings = [(cluster.name, cluster.mhz, cluster.busy) for cluster in event.clusters]
     if event.gpu is not None:
         readings.append(("gpu", event.gpu.mhz, event.gpu.busy))
+    readings += [(each.name, each.mhz, each.busy) for each in event.accelerators]
     for name, mhz, busy in readings:
         for quantity, value in (("mhz", mhz), ("busy", busy)):
             if value is not None:

@@ -17,6 +17,8 @@ from hettop.stats.quantiles import quantile
 from hettop.text import clean
 
 LEAST_AT_A_POSITION = 10
+CACHED_SHARE = 0.1
+"""A template's beginning is in a server's cache after its first answer; a larger share is of the prompts themselves."""
 
 
 def answer_notes(session: Session, rows: Sequence[Statistics]) -> list[str]:
@@ -53,6 +55,9 @@ def _notes(found: Answers, rows: Sequence[Statistics], budgets: Mapping[str, Bud
     if found.several:
         counted = f"{count(found.several)} of {count(found.chunks)} chunks held several tokens"
         yield f"{who}: {counted}: no gap of theirs counts"
+    if found.cached_tokens >= CACHED_SHARE * found.prompt_tokens > 0:
+        share = f"{count(found.cached_tokens)} of {count(found.prompt_tokens)} prompt tokens"
+        yield f"{who}: {share} came from the server's prompt cache: first tokens are faster than after new prompts"
     if found.uncounted:
         yield (
             f"{who}: number of tokens {UNKNOWN} of {count(found.uncounted)} answers: the server's count is missing or "
@@ -116,6 +121,8 @@ def _document(found: Answers, budgets: Mapping[str, Budget]) -> dict[str, Any]:
         "answers": found.n,
         "failed": found.failed,
         "cut": found.cut,
+        "prompt_tokens": found.prompt_tokens or None,
+        "cached_tokens": found.cached_tokens,
         "tokens": None if found.uncounted else found.tokens,
         "chunks": found.chunks,
         "chunks_of_several": found.several,

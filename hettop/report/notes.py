@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from hettop.events import NO_LOAD, row_name, split_row
 from hettop.format import UNKNOWN, clock, count, milliseconds, percent, significant
@@ -26,7 +26,7 @@ from hettop.stats.spikes import WIDE_TIMES
 from hettop.text import clean
 from hettop.units import NS_PER_S
 
-CORE_ML = "coreml"
+CORE_ML, SERVER = "coreml", "server"
 WORTH_SAYING = 2
 
 
@@ -68,27 +68,55 @@ def interruption_notes(session: Session) -> list[str]:
     """Which units' processes were stopped, and that the machine slept, as nobody sees in the samples."""
     found = []
     for unit in session.units.values():
-        for times, ns, what in (
-            (unit.stops, unit.stopped_ns, "its process was stopped"),
-            (unit.sleeps, unit.slept_ns, "the machine slept"),
-        ):
-            if times:
-                lasted = f", for about {ns / NS_PER_S:.1f} s in all" if ns else ""
-                often = "once" if times == 1 else f"{count(times)} times"
-                found.append(f"{clean(unit.name, 30)}: {what} {often}{lasted}; the samples around it are left out")
+        words = interruption_words(unit, "its process")
+        found += [f"{clean(unit.name, 30)}: {each}; the samples around it are left out" for each in words]
     return found
+
+
+class InterruptionCounts(Protocol):
+    """How often something was stopped and the machine slept, and how long these lasted in all."""
+
+    @property
+    def stops(self) -> int: ...
+
+    @property
+    def stopped_ns(self) -> int: ...
+
+    @property
+    def sleeps(self) -> int: ...
+
+    @property
+    def slept_ns(self) -> int: ...
+
+
+def interruption_words(counts: InterruptionCounts, who: str) -> list[str]:
+    """Such as `<who> was stopped once, for about 3.2 s in all`, and the same of the machine's sleep."""
+    found = []
+    for times, ns, what in (
+        (counts.stops, counts.stopped_ns, f"{who} was stopped"),
+        (counts.sleeps, counts.slept_ns, "the machine slept"),
+    ):
+        if times:
+            lasted = f", for about {ns / NS_PER_S:.1f} s in all" if ns else ""
+            often = "once" if times == 1 else f"{count(times)} times"
+            found.append(f"{what} {often}{lasted}")
+    return found
+
+
+def interruption_counts(counts: InterruptionCounts) -> dict[str, Any]:
+    """The same for a document."""
+    return {
+        "stops": counts.stops,
+        "stopped_s": counts.stopped_ns / NS_PER_S,
+        "sleeps": counts.sleeps,
+        "slept_s": counts.slept_ns / NS_PER_S,
+    }
 
 
 def interruptions_document(session: Session) -> list[dict[str, Any]]:
     """The same for a document, one entry for each unit that was interrupted."""
     return [
-        {
-            "unit": clean(unit.name),
-            "stops": unit.stops,
-            "stopped_s": unit.stopped_ns / NS_PER_S,
-            "sleeps": unit.sleeps,
-            "slept_s": unit.slept_ns / NS_PER_S,
-        }
+        {"unit": clean(unit.name), **interruption_counts(unit)}
         for unit in session.units.values()
         if unit.stops or unit.sleeps
     ]

@@ -9,6 +9,7 @@ from hettop.events import NO_LOAD, split_row
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
 from hettop.report.explain import footnote
 from hettop.report.notes import (
+    SERVER,
     beside_notes,
     clock_notes,
     drift_notes,
@@ -179,7 +180,8 @@ def _notes(rows: Sequence[Statistics]) -> list[str]:
     notes += [*spread_notes(rows), *drift_notes(rows)]
     notes += [f"{_name(row)}: {_paced(row)}" for row in rows if row.deadline_misses]
     notes += [f"runs on {clean(what)}: {', '.join(units)}" for what, units in _placements(rows).items()]
-    unknown = [clean(name, 30) for name in dict.fromkeys(row.unit for row in rows if row.n and not row.placed)]
+    unplaced = dict.fromkeys(row.unit for row in rows if row.n and not row.placed and row.backend != SERVER)
+    unknown = [clean(name, 30) for name in unplaced]
     if unknown:
         notes.append(f"processor used by {', '.join(unknown)} is unknown: a unit only permits processors")
     notes += list(dict.fromkeys(f"{clean(row.unit, 30)}: {_outputs(row)}" for row in rows if _outputs(row)))
@@ -201,7 +203,8 @@ def _notes(rows: Sequence[Statistics]) -> list[str]:
 
 def _uncompared(rows: Sequence[Statistics]) -> list[str]:
     """Units whose answers nothing speaks for: without the reference there is nothing to compare them with."""
-    alone = [row for row in rows if row.n and row.output_reference is None and not row.simulated]
+    comparable = [row for row in rows if row.backend != SERVER]  # the text of an answer is not kept
+    alone = [row for row in comparable if row.n and row.output_reference is None and not row.simulated]
     lacking: dict[str, dict[str, None]] = {}
     for row in alone:
         if not row.unit.startswith(reference_unit(row.unit)):

@@ -1,6 +1,7 @@
 """Thresholds on statistics: `CPU_ONLY.p90<30ms`, parsed before measuring and judged after.
 
-Pure; a threshold on a statistic that is unknown is undecided.
+Pure. Judged by the measured value, a threshold is undecided where the statistic is unknown; where a proof is required,
+it is undecided unless the interval of the percentile lies on one side of the limit.
 """
 
 from __future__ import annotations
@@ -11,9 +12,15 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from hettop.analysis.budget import Budget, Judgement, judge
+from hettop.analysis.unit_samples import InOrder, Measured, loads_of, measured
 from hettop.compute_units import parse_unit
 from hettop.errors import HettopError
-from hettop.session.statistics import Statistics
+from hettop.format import UNKNOWN, count, milliseconds
+from hettop.report.verdict_words import needs_words
+from hettop.session.session import Session
+from hettop.session.statistics import Statistics, statistics
+from hettop.stats.quantiles import CONFIDENCE, shared
 from hettop.text import clean, nearest
 
 _TIMES = {
@@ -50,6 +57,10 @@ _PLAIN_UNITS = {
 }
 _NO_UNIT = {"": 1.0}
 _SHOWN_UNITS = {"throughput": "/s", "tokens": "/s", "peak_memory": " MB", "energy": " mJ"}
+PROVABLE = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
+"""Statistics whose upper limit can be proven, with their quantile."""
+KEPT_FOR_PROOF = 1_000_000
+"""Samples of a unit that a proof is made of: a measurement for one ends there."""
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -65,10 +76,14 @@ _EXAMPLE = "write thresholds as 'CPU_ONLY.p90<30ms', 'CPU_ONLY@2[cpu:1].p99<=40m
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Whether a threshold is met; None where that is undecided. `why`: empty where it is met."""
+    """Whether a threshold is met; None where that is undecided. `why`: empty where it is met.
+
+    evidence: what a proof rests on, one for each load; empty where none was required.
+    """
 
     met: bool | None
     why: str = ""
+    evidence: tuple[Judgement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +101,41 @@ class Threshold:
         """Whether every row of its unit and load meets it: one that misses it decides, then one that is unknown."""
         matching = [row for row in rows if row.unit == self.unit and self.load in (None, row.load)]
         if not matching:
-            where = f" under load {clean(self.load)}" if self.load else ""
-            return Judged(None, f"{self.text}: {self.unit} was not measured{where}")
+            return self._not_measured()
         judged = [self._judge(row) for row in matching]
         return next((each for met in (False, None) for each in judged if each.met is met), Judged(True))
+
+    def prove(self, rows: Sequence[Statistics], units: Sequence[Measured], confidence: float) -> Judged:
+        """Whether it is proven to be met, or to be missed, under every load; a unit that failed misses it."""
+        failed = next((row for row in rows if row.unit == self.unit and row.error is not None and row.n), None)
+        if failed is not None:
+            return self._judge(failed)
+        most = self.value if self.comparison == "<=" else math.nextafter(self.value, 0)  # a budget is met at its limit
+        budget = Budget(most, PROVABLE[self.stat])
+        evidence = tuple(judge(unit, budget, paced_at=None, confidence=confidence) for unit in self.of(units))
+        if not evidence:
+            return self._not_measured()
+        deciding = next((each for met in (False, None) for each in evidence if each.met is met), None)
+        if deciding is None:
+            return Judged(True, evidence=evidence)
+        return Judged(deciding.met, f"{self.text}: {self._evidence_words(deciding)}", evidence)
+
+    def of(self, units: Sequence[Measured]) -> list[Measured]:
+        """Those of its unit and load."""
+        return [unit for unit in units if unit.unit == self.unit and self.load in (None, unit.load)]
+
+    def _evidence_words(self, judged: Judgement) -> str:
+        low, high = (UNKNOWN if end is None else milliseconds(end) for end in (judged.low_ms, judged.high_ms))
+        value = UNKNOWN if judged.quantile_ms is None else f"{milliseconds(judged.quantile_ms)} ms"
+        open_ = f"; not proven: {judged.why}{needs_words(judged)}" if judged.met is None else ""
+        return (
+            f"{self.stat} of {self.unit} is {value}, interval {low} to {high} ms, {count(judged.n)} samples "
+            f"(effective sample size {count(judged.effective)}){open_}"
+        )
+
+    def _not_measured(self) -> Judged:
+        where = f" under load {clean(self.load)}" if self.load else ""
+        return Judged(None, f"{self.text}: {self.unit} was not measured{where}")
 
     def _judge(self, row: Statistics) -> Judged:
         if row.error is not None and row.n:
@@ -153,6 +199,28 @@ def check_measured(thresholds: Sequence[Threshold], units: Sequence[str], condit
                 f"{threshold.text}: nothing will be measured under load {clean(threshold.load or '')}",
                 f"the load is {condition}; --load sets it",
             )
+
+
+def check_provable(thresholds: Sequence[Threshold]) -> None:
+    """Raises HettopError (`usage`) for the first threshold that no interval can decide."""
+    for threshold in thresholds:
+        if threshold.stat not in PROVABLE or threshold.comparison not in ("<", "<="):
+            raise HettopError(
+                "usage",
+                f"cannot be proven: {threshold.text}",
+                f"use an upper limit of {', '.join(PROVABLE)}, such as {threshold.unit}.p90<30ms",
+            )
+
+
+def prove(thresholds: Sequence[Threshold], session: Session, in_order: InOrder) -> list[Judged]:
+    """Whether each threshold is proven to be met or missed: at 95% confidence for all of them together.
+
+    By the rules of a budget (docs/method/verdict.md); thresholds that `check_provable` refuses have none.
+    """
+    rows = statistics(session, modes=False)
+    units = [unit for load in loads_of(session) for unit in measured(session, load, in_order, variants=True)]
+    confidence = shared(CONFIDENCE, max(1, sum(len(threshold.of(units)) for threshold in thresholds)))
+    return [threshold.prove(rows, units, confidence) for threshold in thresholds]
 
 
 def _shown_unit(stat: str) -> str:

@@ -435,6 +435,11 @@ def _missing(verdict: Verdict, judged: Judgement) -> str:
     """What would prove it; empty where it is proven, or nobody knows."""
     if judged.met is None and verdict.off_the_rate and verdict.question.budget is not None:
         return f"; measure again with --rate {verdict.question.budget.rate_hz:g}"
+    return needs_words(judged)
+
+
+def needs_words(judged: Judgement) -> str:
+    """How many more samples may decide it; empty where it is decided, or nobody knows."""
     return f"; needs about {count(judged.needs)} more samples{_lasting(judged.needs_s)}" if judged.needs else ""
 
 

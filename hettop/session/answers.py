@@ -27,6 +27,10 @@ MOST_OCTAVES = 40
 """Positions 1, 2 to 3, 4 to 7, … have a distribution each; no answer has 2^40 tokens."""
 
 CUT, FAILED = "cut", "failed"
+COUNTED = (
+    "n", "failed", "cut", "several", "chunks", "tokens", "uncounted", "without_gaps", "last_error", "overlapping",
+    "last_end_ns", "prompt_tokens", "cached_tokens",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +78,16 @@ class Answers:
         self.without_gaps = 0
         """Answers no gap of which is a sample."""
         self.last_error = ""
+        self.prompt_tokens, self.cached_tokens = 0, 0
+        """Of the prompts, and how many of them the server had read before, by its own count."""
+        self.overlapping, self.last_end_ns = 0, 0
+        """Answers that began before another had ended, and the latest end of all."""
         self.recent: deque[OneAnswer] = deque(maxlen=KEPT)
         self._by_position: dict[int, Histogram] = {}
 
     def ended(self, event: Answer) -> None:
+        self.overlapping += event.t0 < self.last_end_ns
+        self.last_end_ns = max(self.last_end_ns, event.end_ns)
         if event.finish == FAILED or event.first_ns is None:
             self.failed += 1
             self.last_error = event.error or self.last_error
@@ -91,6 +101,8 @@ class Answers:
         self.without_gaps += not event.gaps_counted
         self.tokens += event.tokens or 0
         self.uncounted += event.tokens is None
+        self.prompt_tokens += event.prompt_tokens or 0
+        self.cached_tokens += event.cached_tokens or 0
         late = max(0, event.late_ns or 0)
         one = OneAnswer(event.t0, event.first_ns + late, event.end_ns - event.t0 + late, event.tokens, event.longest_ns)
         self.recent.append(one)
@@ -119,6 +131,15 @@ class Answers:
         failed = round(self.failed * len(self.recent) / self.n) if self.n else self.failed
         return kept, len(self.recent) + failed
 
+    @property
+    def why_no_energy(self) -> str:
+        """Why the energy of a token is not its time at the mean power, if so."""
+        if self.overlapping:
+            return "answers overlap: the energy of a token cannot be told from that of the others at the same time"
+        if self.several or self.without_gaps:
+            return "chunks held several tokens"
+        return ""
+
     def state(self) -> AnswersState:
         return AnswersState(
             unit=self.unit,
@@ -132,6 +153,10 @@ class Answers:
             uncounted=self.uncounted,
             without_gaps=self.without_gaps,
             last_error=self.last_error,
+            overlapping=self.overlapping,
+            last_end_ns=self.last_end_ns,
+            prompt_tokens=self.prompt_tokens,
+            cached_tokens=self.cached_tokens,
             recent=[(each.t0, each.first_ns, each.end_ns, each.tokens, each.longest_ns) for each in self.recent],
             by_position={str(octave): histogram.encode() for octave, histogram in self._by_position.items()},
         )
@@ -140,7 +165,7 @@ class Answers:
     def restored(cls, state: AnswersState) -> Answers:
         """As a keyframe describes them. ValueError where it contradicts itself."""
         found = cls(state.unit, state.load)
-        for name in ("n", "failed", "cut", "several", "chunks", "tokens", "uncounted", "without_gaps", "last_error"):
+        for name in COUNTED:
             setattr(found, name, getattr(state, name))
         found.recent.extend(OneAnswer(*each) for each in state.recent)
         for octave, runs in state.by_position.items():

@@ -24,6 +24,7 @@ from hettop.events import (
     Samples,
     SpanState,
     is_capture,
+    split_row,
 )
 from hettop.session.condition import Condition, ConditionKey
 from hettop.session.rails import (
@@ -60,7 +61,7 @@ MOSTLY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class EnergyFigures:
-    """Energy of one condition. `rails` are those that make up the estimate of CPU+GPU+ANE, empty without one.
+    """Energy of one condition. `rails` are those that make up its power (`estimate_rails`), empty without one.
 
     Energies are mJ per inference, powers mW. `coverage` is the share of the running time that power samples cover, 0
     when none did; below `LEAST_COVERAGE` there are no energies, and `lacking` says so. `uncertainty` is relative: what
@@ -160,7 +161,7 @@ class Energy:
         window = measured(event)
         if window is not None:
             self.total.add(window)
-            self.total.add_rail(SUM, estimate(window.mw), window.elapsed_ns)
+            self.total.add_rail(SUM, estimate(window.known), window.elapsed_ns)
         if is_capture(event.source):
             return
         self._change_source(event.source)
@@ -173,7 +174,7 @@ class Energy:
             if found.key in conditions:
                 conditions[found.key].energy.add(found.window)
                 if found.settled:
-                    conditions[found.key].energy_batches.add(found.window)
+                    conditions[found.key].energy_batches.add(found.window, split_row(found.key.unit)[0])
 
     def _without_overlap(self, event: Power, before: Power | None) -> Power:
         """Sources that were held up report many windows at one moment: all but the first lie over each other."""
@@ -222,7 +223,7 @@ class Energy:
         batches = condition.energy_batches.copy()
         for found in self._attribution.pending():
             if found.settled and found.key == condition.key:
-                batches.add(found.window)
+                batches.add(found.window, split_row(found.key.unit)[0])
         return batches
 
     def state(self) -> EnergyState | None:
@@ -280,11 +281,11 @@ def energy_figures(
     reading that may be the zero of a stuck counter is not an energy. `batches` show the spread of the power; they do
     not where some of the windows lack a rail that others have.
     """
-    means = {rail: sums[rail].mean_mw for rail in RAILS}
+    means = {rail: sums[rail].mean_mw for rail in sums.rails}
     unknown = [rail for rail in USED_BY if uses(rail, unit) and rail not in validated]
     unknown = [rail for rail in unknown if means[rail] is not None]
     per_mw = active_ns / n / PJ_PER_MJ if n else 0.0
-    rails = estimate_rails(means)
+    rails = estimate_rails(means, unit)
     mean = sum_of(means, rails)
     idle = None if baseline is None else sum_of(baseline.mw, rails)
     covered = min((sums[rail].covered_ns for rail in rails), default=0)
@@ -292,7 +293,11 @@ def energy_figures(
     windows = max((sums[rail].windows for rail in rails), default=0)
     coverage = min(1.0, covered / active_ns) if active_ns else None
     uncertainty = windows * resolution_mj / energy if resolution_mj is not None and energy else None
-    lacking = _lacking(coverage, uncertainty, unknown)
+    # Of a PC's package its GPU is a part, whatever the GPU's own rail reads.
+    doubtful = [rail for rail in unknown if rail in rails or "combined" in rails]
+    lacking = _lacking(coverage, uncertainty, doubtful)
+    if not rails and any(mw is not None for mw in means.values()):
+        lacking = NO_RAIL
     by_rail = {
         rail: mw
         for rail, mw in means.items()
@@ -304,7 +309,7 @@ def energy_figures(
         mj=None if mean is None or lacking else mean * per_mw,
         net_mj=None if mean is None or idle is None or lacking else (mean - idle) * per_mw,
         uncertainty=None if lacking else uncertainty,
-        mj_by_rail={rail: None if (mw := by_rail.get(rail)) is None else mw * per_mw for rail in RAILS},
+        mj_by_rail={rail: None if (mw := by_rail.get(rail)) is None else mw * per_mw for rail in means},
         mean_mw=means,
         resolution_mj=resolution_mj,
         window_ns=covered / windows if windows else None,
@@ -312,6 +317,9 @@ def energy_figures(
         validated=validated,
         batches=batches if all(sums[rail].windows == windows for rail in rails) else None,
     )
+
+
+NO_RAIL = "no power reading is of the device that it runs on; hint: hettop doctor"
 
 
 def _lacking(coverage: float | None, uncertainty: float | None, unknown: Sequence[str]) -> str:
@@ -460,7 +468,7 @@ class Attribution:
 
     def state(self) -> tuple[list[PendingPower], list[SpanState]]:
         """For a keyframe."""
-        pending = [PendingPower(window.end_ns, window.elapsed_ns, list(window.mw)) for window in self._pending]
+        pending = [PendingPower(*window[:2], list(window.mw), list(window.others)) for window in self._pending]
         return pending, [_span_state(unit, span) for unit, spans in self._spans.items() for span in spans]
 
     @classmethod
@@ -469,9 +477,9 @@ class Attribution:
         found = cls()
         found._begun = state.begun
         for held in state.pending:
-            if len(held.mw) != len(RAILS):
+            if len(held.mw) != len(RAILS) + len(held.others):
                 raise ValueError("a keyframe's power sample has other rails")
-            found._pending.append(PowerWindow(held.end_ns, held.elapsed_ns, tuple(held.mw)))
+            found._pending.append(PowerWindow(held.end_ns, held.elapsed_ns, tuple(held.mw), tuple(held.others)))
         for span in state.spans:
             key = None if span.load is None else ConditionKey(span.unit, span.load, span.thermal)
             found._spans.setdefault(span.unit, []).append(Span(span.start_ns, span.end_ns, key))

@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from hettop.compute_units import own_rails
 from hettop.events import EnergyBatchesState, Power, RailState
 from hettop.stats.batches import MOST_BATCHES, ratio_interval
 
 RAILS = ("cpu", "gpu", "ane", "dram", "package", "combined")
+MOST_RAILS = 32  # with those of accelerators, whose names are whatever a recording says
 PARTS = ("cpu", "gpu", "ane")  # of which the estimate is made where the source reports no `combined`
 SUM = "sum"  # stands beside the rails where the estimate itself is summed up
 NOT_MEASURED = frozenset({"suspect-zero", "stale", "partial", "inconsistent"})
@@ -24,11 +26,18 @@ Rails = tuple[float | None, ...]
 
 
 class PowerWindow(NamedTuple):
-    """Mean power in mW, one place for each of `RAILS`, over the `elapsed_ns` before `end_ns`."""
+    """Mean power in mW over the `elapsed_ns` before `end_ns`: a place for each of `RAILS`, then one for each of
+    `others`, the rails of accelerators."""
 
     end_ns: int
     elapsed_ns: int
     mw: Rails
+    others: tuple[str, ...] = ()
+
+    @property
+    def known(self) -> dict[str, float | None]:
+        """The power of each rail by its name."""
+        return dict(zip((*RAILS, *self.others), self.mw, strict=True))
 
     @property
     def start_ns(self) -> int:
@@ -37,23 +46,45 @@ class PowerWindow(NamedTuple):
 
 def measured(event: Power) -> PowerWindow | None:
     """The window of a power sample, or None when it measured nothing."""
-    mw = rails_of(event)
-    if not event.elapsed_ns or not NOT_MEASURED.isdisjoint(event.flags) or all(value is None for value in mw):
+    known = rails_of(event)
+    if not event.elapsed_ns or not NOT_MEASURED.isdisjoint(event.flags) or all(mw is None for mw in known.values()):
         return None
-    return PowerWindow(event.t, event.elapsed_ns, mw)
+    return PowerWindow(event.t, event.elapsed_ns, tuple(known.values()), tuple(known)[len(RAILS) :])
 
 
-def rails_of(event: Power) -> Rails:
-    """A power sample's rails in their order."""
-    return tuple(event.mw.get(rail) for rail in RAILS)
+def rails_of(event: Power) -> dict[str, float | None]:
+    """A power sample's rails: `RAILS` in their order, then those of its accelerators."""
+    others = [each.name for each in event.accelerators if each.name not in (*RAILS, SUM)]
+    return {rail: event.mw.get(rail) for rail in (*RAILS, *others)}
 
 
-def estimate_rails(known: Mapping[str, float | None]) -> tuple[str, ...]:
-    """Which rails the estimate of CPU+GPU+ANE is made of: `combined`, else those known of the three, else `package`."""
+def estimate_rails(known: Mapping[str, float | None], unit: str | None = None) -> tuple[str, ...]:
+    """Which rails the power of `unit` is made of; None: that of all that can compute.
+
+    `combined`, else `package` of a PC, which has its GPU and NPU in it, else those known of CPU, GPU and ANE, else
+    `package`. Accelerators with rails of their own come on top: all of them, or those that the unit may run on. Where
+    the rails have nothing of the device that the unit runs on, there are none: power of the CPU is not that of another.
+    """
+    base = _base_rails(known)
+    others = tuple(rail for rail, mw in known.items() if mw is not None and rail not in (*RAILS, SUM))
+    if unit is None:
+        return (*base, *others)
+    names = own_rails(unit)
+    if names is None:
+        return base
+    own = tuple(rail for rail in others if rail.startswith(names))
+    if base in (("combined",), ("package",)):
+        return (*base, *own)
+    return own or (base if "gpu" in base and ":GPU" in unit else ())
+
+
+def _base_rails(known: Mapping[str, float | None]) -> tuple[str, ...]:
+    """Without the accelerators that have rails of their own. Only a Mac has an ANE."""
     if known.get("combined") is not None:
         return ("combined",)
     parts = tuple(rail for rail in PARTS if known.get(rail) is not None)
-    return parts or (("package",) if known.get("package") is not None else ())
+    has_package = known.get("package") is not None and known.get("ane") is None
+    return ("package",) if has_package else parts
 
 
 def sum_of(values: Mapping[str, float | None], rails: Sequence[str]) -> float | None:
@@ -62,10 +93,9 @@ def sum_of(values: Mapping[str, float | None], rails: Sequence[str]) -> float | 
     return sum(found) if found and len(found) == len(rails) else None
 
 
-def estimate(mw: Rails) -> float | None:
-    """CPU+GPU+ANE of one power sample in mW."""
-    known = dict(zip(RAILS, mw, strict=True))
-    return sum_of(known, estimate_rails(known))
+def estimate(known: Mapping[str, float | None], unit: str | None = None) -> float | None:
+    """The power in mW that `estimate_rails` defines, of one power sample."""
+    return sum_of(known, estimate_rails(known, unit))
 
 
 class RailSum:
@@ -110,11 +140,16 @@ class RailSums:
         return bool(self._sums)
 
     def add(self, window: PowerWindow) -> None:
-        for rail, mw in zip(RAILS, window.mw, strict=True):
+        for rail, mw in window.known.items():
             self.add_rail(rail, mw, window.elapsed_ns)
 
+    @property
+    def rails(self) -> tuple[str, ...]:
+        """All of `RAILS`, then those of accelerators that were measured."""
+        return (*RAILS, *(rail for rail in self._sums if rail not in (*RAILS, SUM)))
+
     def add_rail(self, rail: str, mw: float | None, elapsed_ns: int) -> None:
-        if mw is not None:
+        if mw is not None and (rail in self._sums or rail in (*RAILS, SUM) or len(self._sums) < MOST_RAILS):
             self._sums.setdefault(rail, RailSum()).add(mw, elapsed_ns)
 
     def copy(self) -> RailSums:
@@ -129,7 +164,7 @@ class RailSums:
         """For a keyframe; in the rails' order, so that equal sums read alike."""
         return {
             rail: RailState(held.covered_ns, str(held.energy_pj), held.windows, held.peak_mw if peaks else None)
-            for rail in (*RAILS, SUM)
+            for rail in (*self.rails, SUM)
             if (held := self._sums.get(rail)) is not None
         }
 
@@ -139,7 +174,7 @@ class RailSums:
         sums = cls()
         for rail, held in state.items():
             energy = int(held.energy)
-            if rail not in (*RAILS, SUM) or energy < 0 or not held.covered_ns or not held.windows:
+            if len(state) > MOST_RAILS + 1 or energy < 0 or not held.covered_ns or not held.windows:
                 raise ValueError("a keyframe's energy is none")
             sums._sums[rail] = RailSum(held.covered_ns, energy, held.windows, held.peak_mw or 0.0)
         return sums
@@ -151,7 +186,7 @@ MOST_PJ = 10**30
 
 @dataclass(slots=True)
 class EnergyBatches:
-    """The estimate of CPU+GPU+ANE in consecutive power windows, `size` to a batch: how much the power spreads.
+    """The power of one unit (`estimate_rails`) in consecutive power windows, `size` to a batch: how much it spreads.
 
     At most `MOST_BATCHES`: neighbours are joined when there are more. A batch is (time in ns, energy in pJ).
     """
@@ -160,8 +195,8 @@ class EnergyBatches:
     size: int = 1
     batches: list[tuple[int, int]] = field(default_factory=list)
 
-    def add(self, window: PowerWindow) -> None:
-        mw = estimate(window.mw)
+    def add(self, window: PowerWindow, unit: str | None = None) -> None:
+        mw = estimate(window.known, unit)
         if mw is None:
             return
         if self.windows == MOST_BATCHES * self.size:

@@ -30,7 +30,7 @@ RAW_LIMIT = 100_000  # 800 kB a condition; up to here quantiles are exact
 # about 120 kB, so the rest of them is counted as dropped.
 MOST_CONDITIONS = 512
 MOST_BASELINES = 32  # one for each load
-FOLD = 4
+FOLD = 5
 """Which fold this is: raise it whenever folding the same lines gives another state than before, in any field that a
 keyframe holds (a threshold, an energy, a drift found elsewhere), so that a reader knows that a keyframe's state is not
 what it would have made of the lines. Words are not part of the state. Keyframes of format [1,0] are of the first."""

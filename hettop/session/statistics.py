@@ -5,11 +5,12 @@ Pure; unknown is None, never 0, and a percentile with too few samples behind it 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from hettop.events import Failure, Outputs, Plan, split_row
+from hettop.events import Failure, Outputs, Plan, ProviderNodes, split_row
 from hettop.session.answers import answers_of, gives_answers
 from hettop.session.condition import Condition, DurationSeries
 from hettop.session.energy import EnergyFigures, energy_figures
@@ -95,6 +96,7 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     thermal: str | None = None
     backend: str | None = None
     placed: str | None = None
+    provider_nodes: list[ProviderNodes] | None = None
     simulated: bool = False
     n: int = 0
     exact: bool | None = None
@@ -248,6 +250,7 @@ def _of_unit(session: Session, unit: Unit) -> Statistics:
         load=session.load,
         backend=unit.backend or (session.header.model.backend if session.header else None),
         placed=unit.placed,
+        provider_nodes=unit.provider_nodes,
         simulated=session.simulated,
         compile_ms=_ms(unit.compile_ns),
         cached=unit.cached,
@@ -272,7 +275,7 @@ def energy_of(session: Session, condition: Condition) -> EnergyFigures | None:
     """Energy under a condition, net of the baseline taken under the same load; None while there is no power."""
     if not session.energy.seen:
         return None
-    return energy_figures(
+    figures = energy_figures(
         session.energy.of(condition),
         condition.active_ns,
         condition.wall.n,
@@ -281,6 +284,13 @@ def energy_of(session: Session, condition: Condition) -> EnergyFigures | None:
         validated=session.energy.validated,
         unit=split_row(condition.key.unit)[0],
         batches=session.energy.batches_of(condition),
+    )
+    answers = answers_of(session, condition.key.unit, condition.key.load)
+    if answers is None or not answers.why_no_energy:
+        return figures
+    by_rail = dict.fromkeys(figures.mj_by_rail, None)
+    return replace(
+        figures, mj=None, net_mj=None, uncertainty=None, mj_by_rail=by_rail, batches=None, lacking=answers.why_no_energy
     )
 
 

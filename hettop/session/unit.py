@@ -14,6 +14,7 @@ ENGINE_FIELDS = (
     "cached",
     "qos",
     "placed",
+    "provider_nodes",
     "note",
     "peak_memory_mb",
     "unfinished",

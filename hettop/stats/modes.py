@@ -155,11 +155,9 @@ def _significant_basins(grid: Float64Array, density: Float64Array, logs: Float64
     # Where there is next to nothing, what is left of the transform's rounding has a thousand peaks.
     basins = _basins(np.where(density > density.max() * NEXT_TO_NOTHING, density, 0.0))
     while len(basins) > 1:
-        valleys = [_valley(left, density) for left in basins[:-1]]
-        depths = [
-            valley / min(density[left.peak], density[right.peak])
-            for valley, left, right in zip(valleys, basins[:-1], basins[1:], strict=True)
-        ]
+        valleys = density[[basin.start for basin in basins[1:]]]
+        peaks = density[[basin.peak for basin in basins]]
+        depths = valleys / np.minimum(peaks[:-1], peaks[1:])
         shallowest = int(np.argmax(depths))
         if depths[shallowest] > MAX_VALLEY:
             _join(basins, shallowest, density)
@@ -185,11 +183,6 @@ def _basins(density: Float64Array) -> list[_Basin]:
         _Basin(start, stop, int(peak))
         for start, stop, peak in zip([0, *cuts], [*cuts, density.size], peaks, strict=True)
     ]
-
-
-def _valley(left: _Basin, density: Float64Array) -> float:
-    """Density where a basin ends and its right neighbour begins."""
-    return float(density[left.stop])
 
 
 def _join(basins: list[_Basin], left: int, density: Float64Array) -> None:

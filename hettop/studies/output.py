@@ -7,7 +7,9 @@ import os
 import secrets
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path, PurePath
 from types import TracebackType
@@ -16,7 +18,7 @@ from typing import Any, Self
 import msgspec
 
 from hettop.console.measuring import print_setup, print_warnings
-from hettop.console.messages import print_error, print_note
+from hettop.console.messages import print_error, print_note, print_warning
 from hettop.console.progress import ProgressJson, ProgressSink, progress_line
 from hettop.errors import HettopError
 from hettop.events import TEXT_LIMIT, Header, Study
@@ -26,21 +28,37 @@ from hettop.measurement.arguments import (
 from hettop.measurement.measurement import wall_clock
 from hettop.measurement.options import MeasureOptions
 from hettop.measurement.setup import Setup, make_header
+from hettop.processes.interruptions import InterruptionTotals, interruptions_watched
 from hettop.record import pack
 from hettop.record.writer import Writer
 from hettop.report.formats import TABLE, result_text
+from hettop.report.notes import interruption_counts, interruption_words
 from hettop.report.page import Block, Paragraph
 from hettop.report.terminal.blocks import block_text
 from hettop.sources.engine.backend import RealClock
+from hettop.studies.recorded import LEFT_OUT
 from hettop.studies.registry import STUDIES
 from hettop.studies.result import StudyResult
 from hettop.text import clean
+from hettop.units import NS_PER_S
+
+NO_INTERRUPTIONS = InterruptionTotals()
+
+
+class ReportedInterruptions(msgspec.Struct, frozen=True):
+    """Interruptions as a document has them."""
+
+    stops: int = 0
+    stopped_s: float = 0.0
+    sleeps: int = 0
+    slept_s: float = 0.0
 
 
 class StudyOutput:
     """Prints progress and result of one study in the form that was asked for.
 
-    Use it as a context: its line of progress is wiped at the end, and a recording that got no result is removed.
+    Use it as a context: its line of progress is wiped at the end, and a recording that got no result is removed. The
+    result reports how often hettop was stopped, and the machine slept, in the meantime.
     """
 
     def __init__(self, name: str, arguments: argparse.Namespace) -> None:
@@ -48,14 +66,18 @@ class StudyOutput:
         check_result_options(arguments)
         self._name, self._arguments = name, arguments
         self._recording: StudyRecording | None = None
+        self._held = ExitStack()
+        self._interruptions = InterruptionTotals()
         self.progress: ProgressSink = ProgressJson(sys.stdout) if arguments.stream else progress_line()
 
     def __enter__(self) -> Self:
+        self._interruptions = self._held.enter_context(interruptions_watched())
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self._held.close()
         self.progress.clear()
         if self._recording is not None:
             self._recording.__exit__(kind, error, traceback)
@@ -85,7 +107,10 @@ class StudyOutput:
         """
         self.progress.clear()
         if self._recording is not None:
-            self._recording.keep(result, "ended" if interrupted else "done")
+            self._recording.keep(result, "ended" if interrupted else "done", self._interruptions)
+        for words in interruption_words(self._interruptions, "hettop"):
+            print_warning(f"{words}; {LEFT_OUT}")
+        document = self._with_interruptions(document)
         if self._arguments.stream:
             self.progress.partial(document)
         else:
@@ -99,10 +124,25 @@ class StudyOutput:
         if self._recording is not None and self._arguments.format == TABLE and not self._arguments.stream:
             print_note(f"recorded in {clean(self._arguments.record)}")
 
+    def _with_interruptions(self, document: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, Any]]:
+        if not (self._interruptions.stops or self._interruptions.sleeps):
+            return document
+        return lambda: {**document(), "interruptions": interruption_counts(self._interruptions)}
+
     def failed(self, message: str) -> None:
         """Print why there is no result, where no exception does."""
         self.progress.failed(HettopError("study", message))
         print_error(message)
+
+
+def interruptions_of(document: Mapping[str, Any]) -> InterruptionTotals:
+    """The interruptions that a study's document reports. Raises HettopError (`study`) if they are invalid."""
+    try:
+        found = msgspec.convert(document.get("interruptions", {}), ReportedInterruptions)
+    except msgspec.ValidationError as error:
+        raise HettopError("study", f"invalid output of the study: {error}") from None
+    stopped_ns, slept_ns = (round(seconds * NS_PER_S) for seconds in (found.stopped_s, found.slept_s))
+    return InterruptionTotals(found.stops, stopped_ns, found.sleeps, slept_ns)
 
 
 def model_title(setup: Setup) -> str:
@@ -155,10 +195,13 @@ class StudyRecording:
         if not self._kept:
             self._writer.discard()
 
-    def keep(self, found: StudyResult, state: str = "done") -> None:
+    def keep(
+        self, found: StudyResult, state: str = "done", interruptions: InterruptionTotals = NO_INTERRUPTIONS
+    ) -> None:
         """Write what was found; `state`: `done`, or `ended` by the user before its time. Raises HettopError (`io`)."""
         t = self._now() - self._began
-        self._writer.write(study_event(self._name, found, self._arguments, state=state, t=t, elapsed_ns=t))
+        event = study_event(self._name, found, self._arguments, state=state, t=t, elapsed_ns=t)
+        self._writer.write(msgspec.structs.replace(event, **asdict(interruptions)))
         self._kept = True
         closed = self._writer.close(f"the study is {state}", t)
         if closed.fault is not None:

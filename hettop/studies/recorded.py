@@ -8,11 +8,14 @@ from typing import Any
 
 from hettop.events import Study
 from hettop.format import clock
+from hettop.report.notes import interruption_counts, interruption_words
 from hettop.report.page import Block, Paragraph, Section
 from hettop.session.session import Session
 from hettop.studies.registry import STUDIES, page_of, result_of
 from hettop.studies.result import named
 from hettop.text import clean, safe
+
+LEFT_OUT = "what was measured meanwhile is left out"
 
 _ENDS = {
     "ended": "Ended by the user; results after",
@@ -38,6 +41,8 @@ def _blocks(study: Study, *, beside: bool) -> Iterator[Block]:
     if page:
         rested = ", with inference paused" if beside else ""
         yield Paragraph(f"{_ENDS.get(study.state, 'Measured in')} {clock(study.elapsed_ns)}{rested}.")
+        for words in interruption_words(study, "hettop"):
+            yield Paragraph(f"{words[0].upper()}{words[1:]}; {LEFT_OUT}.", tone="warning")
         yield from page
 
 
@@ -56,6 +61,7 @@ def studies_document(session: Session) -> list[dict[str, Any]]:
             "arguments": list(study.arguments),
             "found": named(result_of(study)),
             "error": named(study.error),
+            **({"interruptions": interruption_counts(study)} if study.stops or study.sleeps else {}),
         }
         for study in session.studies.all
     ]
@@ -63,7 +69,8 @@ def studies_document(session: Session) -> list[dict[str, Any]]:
 
 def _ended(study: Study) -> str:
     state = study.state if study.state != "running" else "still running"
-    return f"{study.name}: {state}, {clock(study.elapsed_ns)}."
+    interruptions = "".join(f" ({words}; {LEFT_OUT})" for words in interruption_words(study, "hettop"))
+    return f"{study.name}: {state}, {clock(study.elapsed_ns)}{interruptions}."
 
 
 def _sentences(study: Study) -> list[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.await_complete import AwaitComplete
+from textual.css.query import NoMatches
+from textual.errors import NoWidget
 from textual.events import Event, InputEvent, Key, Paste
 from textual.message import Message
 from textual.screen import ModalScreen
@@ -33,15 +36,24 @@ class Guarded(_Base):
         return super().check_action(action, parameters) if self.is_active else False
 
     async def on_event(self, event: Event) -> None:
-        """A key for a screen that has closed is the app's; other input is dropped."""
+        """A key for a screen that has closed is the app's; other input is dropped, as is a click beside the screen.
+
+        The terminal may have shrunk since the click.
+        """
         if self.is_active or not isinstance(event, InputEvent | Paste):
-            await super().on_event(event)
+            with suppress(NoWidget):
+                await super().on_event(event)
         elif isinstance(event, Key):
             event._bubble_to(self.app)
 
     async def _on_message(self, message: Message) -> None:
+        """What a screen does while hettop ends may find its widgets gone, or never made."""
         if message.control is None or isinstance(message, Event) or self in self.app.screen_stack:
-            await super()._on_message(message)
+            try:
+                await super()._on_message(message)
+            except NoMatches:
+                if not self.app._exit:
+                    raise
 
 
 class Dialog(Guarded, ModalScreen[Result]):

@@ -147,18 +147,18 @@ def test_nothing_is_said_while_inference_is_paused(watched: Watched) -> None:
     assert watched.said == []
 
 
-@pytest.mark.parametrize(("stickiness", "spread", "seeds"), [(0.0, 0.05, 25), (0.6, 0.1, 100), (0.95, 0.1, 25)])
+@pytest.mark.parametrize(("stickiness", "spread", "seeds"), [(0.0, 0.05, 25), (0.6, 0.1, 50), (0.95, 0.1, 25)])
 def test_stationary_units_alike_are_never_advised_and_nothing_flaps(
     stickiness: float, spread: float, seeds: int
 ) -> None:
-    """A minute of looks each. Did 5 in 100 speak at autocorrelation .6, 96 of 100 such sets would show it."""
+    """A minute of looks each. Did 5 in 100 speak at autocorrelation .6, 1 - .95**50 = 92% of sets would show it."""
     spoken = 0
     for seed in range(seeds):
         watched = Watched(rng=np.random.default_rng(seed), stickiness=stickiness, spread=spread)
         watched.steer(A, B)
         watched.run(30, CPU_ONLY=4.0, ALL=4.0)
         spoken += bool(watched.said)
-    assert spoken <= seeds // 100
+    assert spoken == 0
 
 
 def test_stationary_units_apart_are_advised_once_and_the_advice_stays_over_25_seeds() -> None:

@@ -228,3 +228,10 @@ def test_energy_is_not_judged_without_windows_or_coverage(energy: MeasuredEnergy
     judged = judge_energy(energy, 5.0)
     assert judged.met is None
     assert why in judged.why
+
+
+def test_an_interval_beyond_the_limit_of_too_few_samples_is_not_said_to_contain_it() -> None:
+    """1,320 calls in one stretch are 12 independent samples: enough for a yes at P50 (11), too few for a no (20)."""
+    judged = judge(unit_of([2.5] * 1_320), Budget(1.0, 0.5), paced_at=None)
+    assert (judged.met, judged.low_ms, judged.effective) == (None, 2.5, 12)
+    assert judged.why == "effective sample size 12, but to prove it missed takes 20"

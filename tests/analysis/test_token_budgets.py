@@ -137,6 +137,17 @@ def test_a_comparison_resamples_whole_answers() -> None:
     assert together[1] - together[0] > 1.1 * (alone[1] - alone[0])
 
 
+def test_answers_that_differ_prove_no_difference_between_two_streams() -> None:
+    """30 answers of 32 tokens, each with a level of its own (sd 20%): as single tokens most pairs would differ."""
+    rng = np.random.default_rng(6)
+    false, pairs = 0, 30
+    for _ in range(pairs):
+        a, b = 10 * np.exp(0.2 * rng.normal(size=(2, 30, 1)) + 0.05 * rng.normal(size=(2, 30, 32)))
+        found = quantile_differences(a.ravel(), b.ravel(), ["p50"], 0.05, rng, together=32.0)["p50"]
+        false += found.slower or found.faster
+    assert false <= 0.07 * pairs
+
+
 def test_the_answers_of_a_recording_reach_a_comparison() -> None:
     session = answered(*[(100, [10] * 25)] * 8)
     run = run_of(session, in_order_of(session))

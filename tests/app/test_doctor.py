@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from hettop.app.doctor import (
+    LINUX_ONLY,
     NOT_ASKED,
     OPTIONAL,
     Cleared,
@@ -33,8 +34,10 @@ from hettop.processes.scratch import scratch_folder
 from hettop.sources.engine.names import BACKENDS
 from hettop.sources.engine.providers.known import PROVIDERS, Hardware
 from hettop.sources.engine.providers.probe import Device, Found
-from hettop.sources.power.source import this_machine
+from hettop.sources.power.source import Machine, this_machine
 from tests.processes.waiting import REPOSITORY
+from tests.sources.power.devices import amd_card, intel_npu, nvidia_card
+from tests.sources.power.machines import pc
 
 NO_CORE_ML: dict[str, str | None] = dict.fromkeys(
     ("CPU_ONLY", "CPU_AND_GPU", "CPU_AND_NE", "ALL"), "Core ML needs macOS"
@@ -58,10 +61,11 @@ def looked(
     rails: ValidatedRails = ValidatedRails(),  # noqa: B008 (immutable)
     providers: Providers = Providers(),  # noqa: B008 (immutable)
     no_counters: str = "",
+    machine: Machine | None = None,
 ) -> Findings:
     return examine(
         host=host or Host(chip="a chip", cores=2),
-        machine=replace(this_machine(), system=system, find=lambda _: None),
+        machine=replace(machine or this_machine(), system=system, find=lambda _: None),
         cache=ModelCache(tmp_path / "cache", tmp_path / "other"),
         compiled=compiled_models(tmp_path),
         folder=folder or tmp_path,
@@ -140,7 +144,7 @@ def test_a_source_that_is_not_installed_says_so_and_what_to_do(tmp_path: Path) -
 def test_what_is_not_installed_is_named_with_the_command_that_repairs_it(tmp_path: Path) -> None:
     missing = [finding for finding in looked(tmp_path, modules=False).groups["optional parts"] if not finding.works]
     assert {(finding.works, finding.words) for finding in missing} == {(None, "not installed")}, "no fault"
-    assert len(missing) == len(OPTIONAL)
+    assert len(missing) == len(OPTIONAL) - len(LINUX_ONLY)
     assert {finding.fix for finding in missing} >= {"pip install 'hettop[zst]'", "pip install 'hettop[images]'"}
 
 
@@ -394,3 +398,26 @@ def test_counters_of_cache_misses_work_or_are_absent_with_the_reason(tmp_path: P
 
     assert counters("") == Finding("cache misses (hettop roofline)", True, "")
     assert counters("no such counters") == Finding("cache misses (hettop roofline)", None, "no such counters")
+
+
+def test_accelerators_are_listed_with_what_can_be_read_and_why_not(tmp_path: Path) -> None:
+    sysfs = nvidia_card(intel_npu(amd_card(tmp_path / "sys", {"hwmon/hwmon5/in1_input": 790})))
+    lines = looked(tmp_path, system="linux", machine=pc(sysfs).machine).groups["accelerators"]
+    assert [(each.what, each.works, each.words, each.fix) for each in lines] == [
+        ("NPU (intel_vpu, 0000:00:0b.0)", True, "utilization, clock; no power: the driver reports no power", ""),
+        (
+            "AMD GPU (amdgpu, 0000:03:00.0)",
+            True,
+            "utilization, clock, temperature; no power: its power reading includes the CPU",
+            "",
+        ),
+        (
+            "NVIDIA",
+            None,
+            "an NVIDIA GPU is here, but nvidia-ml-py is not installed",
+            "pip install 'hettop[nvidia]'",
+        ),
+    ]
+    none = looked(tmp_path, system="linux", machine=pc(tmp_path / "empty").machine).groups["accelerators"]
+    assert [each.words for each in none] == ["no GPU or NPU whose driver is known"]
+    assert "accelerators" not in looked(tmp_path, system="darwin").groups

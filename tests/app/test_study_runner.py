@@ -6,10 +6,12 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from hettop.app.study_runner import StudyRunner
+from hettop.app.study_runner import StudyControl, StudyRunner
 from hettop.events import Study
 from hettop.measurement.options import ModelOptions
 from hettop.studies.kinds import Kind
@@ -168,3 +170,13 @@ def test_one_that_is_stopped_is_gone(studies: StudyRunner, guard: ListedGuard) -
     assert told is not None
     assert (told.state, told.elapsed_ns) == ("ended", 7)
     assert studies.stop(7) is None
+
+
+def test_no_study_is_offered_for_the_model_of_a_server() -> None:
+    setup = SimpleNamespace(backend="server", simulated=False, available=("SERVER",))
+    measurement: Any = SimpleNamespace(setup=setup, reaper=None)
+    unused: Any = None
+    control = StudyControl(measurement, unused, unused, ModelOptions(model="http://localhost:1/v1"), unused)
+    offers = control.studies()
+    assert {offer.reason for offer in offers} == {"needs a model file: a server's model cannot be opened from here"}
+    assert len(offers) > 1

@@ -82,6 +82,28 @@ def test_a_threshold_that_fails_is_reported_beside_the_result() -> None:
     assert hettop(*SHORT, "--assert", "ALL.native_p90<1s").returncode == 4
 
 
+def test_with_a_required_proof_the_interval_decides_and_few_turns_leave_it_undecided() -> None:
+    """At most 1,500 calls in one stretch are 13 independent samples; P90 needs 64."""
+    single = ("bench", "--backend", "simulated", "--units", "CPU_AND_NE", "--warmup", "2", "--duration", "900ms")
+    done = hettop(*single, "--power", "none", "--assert", "CPU_AND_NE.p90<100s", "--require-proof")
+    assert done.returncode == 4, done.stderr
+    assert done.stderr.startswith("error: threshold undecided: CPU_AND_NE.p90<100s: p90 of CPU_AND_NE is 0.")
+    assert "but this percentile needs 64; in one stretch, 110 calls count as one sample" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--require-proof",), "--require-proof needs --assert"),
+        (("--require-proof", "--assert", "ALL.mean<3ms"), "cannot be proven: ALL.mean<3ms"),
+        (("--require-proof", "--assert", "ALL.p90<3ms"), "from fewer than 7,040 samples: --runs 70"),
+        (("--require-proof", "--assert", "ALL.p90<3ms", "--interleave", "--runs", "63"), "from fewer than 64 samples"),
+    ],
+)
+def test_a_proof_that_cannot_come_is_refused_before_measuring(arguments: tuple[str, ...], words: str) -> None:
+    assert_refused(hettop(*SHORT, *arguments), words)
+
+
 @pytest.mark.parametrize(
     ("threshold", "hint"),
     [

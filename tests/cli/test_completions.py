@@ -17,7 +17,7 @@ from hettop.cli.completions import SHELLS, VALUES, takes_file, values_of
 from hettop.resources import themes_folder
 from hettop.tui.themes import load_themes
 from tests.cli.running import called, read
-from tests.processes.waiting import PATIENCE_S, REPOSITORY
+from tests.processes.waiting import PATIENCE_S
 
 COMPLETIONS = [
     (("be",), ["bench"]),
@@ -187,16 +187,3 @@ def test_files_are_offered_where_files_may_stand() -> None:
     assert takes_file(Option((), "A", ""))
     assert not takes_file(Option(("--backend",), "B", ""))
     assert values_of(Option(("--backend",), "B", "")) == ("coreml", "coreai", "onnxruntime", "simulated", "server")
-
-
-def test_the_draft_of_the_formula_is_ruby_and_says_that_it_is_a_draft() -> None:
-    """Nobody has run it: what is checked is that it can be read, and installs what it says."""
-    formula = REPOSITORY / "packaging/hettop.rb"
-    text = formula.read_text(encoding="utf-8")
-    assert text.startswith("# A DRAFT")
-    assert set(re.findall(r":(bash|zsh|fish)\b", text)) == set(SHELLS)
-    assert all((REPOSITORY / path).is_file() for path in re.findall(r'man1\.install "([^"]+)"', text))
-    if shutil.which("ruby") is None:
-        pytest.skip("ruby is not installed")
-    done = subprocess.run(["ruby", "-wc", formula], capture_output=True, text=True, check=False, timeout=PATIENCE_S)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "Syntax OK\n", "")

@@ -94,6 +94,7 @@ def test_no_source_is_exit_2_with_every_reason(tmp_path: Path) -> None:
         "  zeus: macOS only",
         f"  rapl: no energy counters in {tmp_path}/class/powercap",
         f"  hwmon: no power sensor in {tmp_path}/class/hwmon",
+        "  accelerators: no GPU or NPU whose driver is known",
     ]
 
 

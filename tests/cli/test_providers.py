@@ -36,6 +36,9 @@ def test_bench_measures_it_in_turns_and_compares_its_outputs_with_the_cpus(tmp_p
     by_unit = {row["unit"]: row for row in found["conditions"]}
     assert {unit: row["n"] for unit, row in by_unit.items()} == {"CPU_ONLY": 20, "OV:CPU": 20}
     assert by_unit["OV:CPU"]["placed"] == "OpenVINO CPU, 3 nodes in 1 partition"
+    assert by_unit["OV:CPU"]["provider_nodes"] == [
+        {"provider": "OpenVINOExecutionProvider", "nodes": 3, "partitions": 1}
+    ]
     assert by_unit["OV:CPU"]["output_reference"] == "CPU_ONLY"
     assert 0 <= by_unit["OV:CPU"]["output_difference"] < 0.1
 

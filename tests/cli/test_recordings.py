@@ -228,7 +228,15 @@ def test_bench_compresses_its_recording_after_the_close(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [("replay", "--headless"), ("decide",), ("report",), ("compare", "SAME"), ("export", "--to", "csv", "-o", "out")],
+    [
+        ("replay", "--headless"),
+        ("decide",),
+        ("report",),
+        ("compare", "SAME"),
+        ("export", "--to", "csv", "-o", "out"),
+        ("pareto",),
+        ("layers", "--units", "ne"),
+    ],
 )
 def test_a_recording_that_was_changed_is_read_with_a_warning(command: tuple[str, ...], tmp_path: Path) -> None:
     """One digit of a latency is another: all still parses, and only the checksum of the end knows."""

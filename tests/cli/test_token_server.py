@@ -74,7 +74,7 @@ def test_a_server_that_refuses_everything_ends_the_measurement_with_its_words() 
         (("tinydecoder", "--concurrency", "2"), "--concurrency is for servers"),
         (("tinydecoder", "--model", "x"), "--model is for servers"),
         (("mobilenetv2", "--backend", "simulated", "--max-tokens", "4"), "simulated units give no answers"),
-        (("tinydecoder", "--against", "mobilenetv2"), "options exclude each other: --against, answers token by token"),
+        (("tinydecoder", "--against", "mobilenetv2"), "hettop compare a.jsonl b.jsonl"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(arguments: tuple[str, ...], words: str) -> None:

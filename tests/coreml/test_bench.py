@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.coreml.bench import Bench
-from tests.processes.waiting import environment
+from tests.processes.waiting import PACKAGE, environment
 
 pytest.importorskip("coremltools", reason="coremltools is not installed")
 
@@ -42,7 +42,7 @@ def compiled(bench: Bench, package: Path, tmp_path: Path) -> Path:
 
 
 def test_nothing_of_hettop_knows_it() -> None:
-    sources = [path.read_text(encoding="utf-8").lower() for path in (REPOSITORY / "hettop").rglob("*.py")]
+    sources = [path.read_text(encoding="utf-8").lower() for path in PACKAGE.rglob("*.py")]
     assert not any("standin_coreml" in source or "tests.coreml" in source for source in sources)
 
 

@@ -18,6 +18,7 @@ from hettop.compute_units import CORE_ML_UNITS
 from hettop.sources.engine.coreml.framework import DEVICES, LOW_PRECISION, RESHAPE, STRATEGY
 from tests.coreml.conversion import SOURCE
 from tests.coreml.site.standin_coreml import native
+from tests.processes.waiting import PACKAGE
 
 VARIABLE = "HETTOP_MACOS_COREMLTOOLS"
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -68,8 +69,8 @@ def called_by_coremltools(source: Path) -> Iterator[str]:
 def asked_for_by_hettop() -> set[str]:
     """What hettop looks for in coremltools' objects by a string, and does without where it is not there."""
     sources = [
-        *(REPOSITORY / "hettop/sources/engine/coreml").glob("*.py"),
-        REPOSITORY / "hettop/sources/engine/backends/coreml.py",
+        *(PACKAGE / "sources/engine/coreml").glob("*.py"),
+        PACKAGE / "sources/engine/backends/coreml.py",
     ]
     found: set[str] = set()
     for source in sources:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.macos.lacking import VERSIONS, Names, lacking
-from tests.processes.waiting import REPOSITORY
+from tests.processes.waiting import PACKAGE, REPOSITORY
 
 pytest.importorskip("mypy", reason="mypy, whose typeshed knows what macOS lacks, is not installed")
 
@@ -20,7 +20,7 @@ REACHED_BY = {
     "processes/serve.py": "tests/processes",
     "record/disk.py": "tests/record/test_durability.py",
     "sources/cpufreq.py": "tests/sources/test_cpufreq.py",
-    "sources/engine/interruptions.py": "tests/sources/engine/test_interruptions.py",
+    "processes/interruptions.py": "tests/processes",
     "sources/counters.py": "tests/sources/test_counters.py",
     "sources/host.py": "tests/sources/test_host.py",
     "sources/power/source.py": "tests/sources/power",
@@ -50,18 +50,19 @@ def asked_for(source: str, hidden: Names) -> Iterator[str]:
 
 def test_every_module_that_asks_for_what_macos_lacks_is_reached_without_it() -> None:
     hidden = set().union(*(lacking((int(v.split(".")[0]), int(v.split(".")[1]))) for v in VERSIONS))
-    package = REPOSITORY / "hettop"
     asking = {
-        path.relative_to(package).as_posix(): asked
-        for path in sorted(package.rglob("*.py"))
+        path.relative_to(PACKAGE).as_posix(): asked
+        for path in sorted(PACKAGE.rglob("*.py"))
         if (asked := sorted(set(asked_for(path.read_text(encoding="utf-8"), hidden))))
     }
     assert asking.keys() == REACHED_BY.keys(), asking
 
 
 def test_those_tests_are_run_so() -> None:
-    (line,) = [line for line in Path(REPOSITORY, ".ci/run").read_text().splitlines() if "pytest --macos" in line]
-    assert set(REACHED_BY.values()) <= set(line.split())
+    run = Path(REPOSITORY, ".ci/run").read_text(encoding="utf-8")
+    assert 'pytest --macos 3.11 "${without_macos[@]}"' in run
+    listed = run.partition("without_macos=(\n")[2].partition("\n)")[0]
+    assert set(REACHED_BY.values()) <= set(listed.split())
 
 
 def test_each_way_to_ask_is_seen() -> None:

@@ -206,8 +206,8 @@ def test_all_candidates_share_one_reaper() -> None:
 
 def test_engines_beyond_the_memory_budget_are_ended_between_their_turns(tmp_path: Path) -> None:
     """With room for none, no more than two are alive: the one that runs, and the one that is just ending."""
-    options = MeasureOptions(warmup=0, runs=600, power="none")
-    candidates = [candidate(name) for name in "abcdef"]
+    options = MeasureOptions(warmup=0, runs=200, power="none")
+    candidates = [candidate(name) for name in "abcd"]
     before = len(psutil.Process().children())
     rounds = Rounds(candidates, ("CPU_ONLY",), options, raw_limit=RAW_LIMIT, memory_mb=1.0)
     alive = []
@@ -222,5 +222,5 @@ def test_engines_beyond_the_memory_budget_are_ended_between_their_turns(tmp_path
     finally:
         rounds.close("done")
     assert max(alive) <= 2
-    assert [trial.steady[0] for trial in rounds.trials] == [600] * 6
+    assert [trial.steady[0] for trial in rounds.trials] == [200] * 4
     assert all(trial.error is None for trial in rounds.trials)

@@ -128,7 +128,7 @@ def test_what_runs_a_package_is_said(tmp_path: Path) -> None:
     native = prepare(file, None, 2, on_a_mac)
     assert (native.backend, native.model.note) == ("coreml", "")
     translated = prepare(file, None, 2, elsewhere)
-    assert (translated.backend, translated.model.note) == ("onnxruntime", "ML Program translated to ONNX, CPU")
+    assert (translated.backend, translated.model.note) == ("onnxruntime", "feature model translated to ONNX, CPU")
 
 
 def test_a_translation_that_core_ml_may_run_again_is_not_said_to_be_on_the_cpu(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_translation_that_core_ml_may_run_again_is_not_said_to_be_on_the_cpu(t
 
     setup = prepare(ModelOptions(model=str(classifier(tmp_path / "net.mlmodel"))), ("all",), 2, mac_without_coremltools)
     assert setup.units == (*CORE_ML, "CPU_ONLY@1", "CPU_ONLY@2")
-    assert setup.model.note == "ML Program translated to ONNX"
+    assert setup.model.note == "feature model translated to ONNX"
 
 
 VIRTUAL = Host("darwin", "arm64", "RELEASE_ARM64_VMAPPLE", (15, 1), (3, 12), virtual=True)

@@ -40,7 +40,7 @@ import msgspec
 from hettop.errors import HettopError
 from hettop.processes import serve as module
 from tests.processes.test_call import Step, Sum
-raised = []
+raised, attempts = [], []
 module.set_worker_qos = lambda: raised.append(threading.current_thread())
 
 def add(job, caller):
@@ -50,7 +50,7 @@ def add(job, caller):
     if job.does == "note":
         made = Path(caller.scratch, "made")
         made.write_text(os.environ["TMPDIR"])
-        return 0 if made.read_text() == str(caller.scratch) else 1
+        return 0 if made.read_text() == str(caller.scratch.parent) else 1
     if job.does == "refuse":
         raise HettopError("format", "no model", "copy it")
     if job.does == "raise":
@@ -72,13 +72,18 @@ def add(job, caller):
         os.abort()
     if job.does == "warn":
         os.write(2, b"MILCompilerForANE error: refused\\n" + b"more\\n" * 100)
+    if job.does == "stop":
+        attempts.append(caller.scratch)
+        if len(attempts) < 3:
+            os.kill(os.getpid(), signal.SIGCONT)
+        return len(set(attempts))
     if job.does == "much":
         return "x" * 1_000_000
     if job.does == "thread":
         return int(raised == [threading.current_thread()])
     return sum(job.numbers)
 
-module.serve(add, Sum, unexpected="load")
+module.serve(add, Sum, unexpected="load", timed=True)
 """
 
 
@@ -90,6 +95,10 @@ def test_the_answer_comes_back_typed_with_the_steps_on_its_way() -> None:
     steps: list[Step] = []
     assert add(progress_type=Step, on_progress=steps.append, scratch="test") == Called(6, ())
     assert steps == [Step(0), Step(1), Step(2)]
+
+
+def test_a_job_during_which_the_process_was_stopped_is_done_again_in_a_folder_of_its_own() -> None:
+    assert add("stop", (), scratch="test").answer == 3
 
 
 def test_the_thread_that_answers_has_a_workers_quality_of_service() -> None:

@@ -14,9 +14,9 @@ import pytest
 from hettop.processes import reaper
 from hettop.processes.child_process import ChildProcess, environment_for_child, module_command
 from hettop.processes.reaper import Reaper
-from tests.processes.waiting import PATIENCE_S, REPOSITORY
+from tests.processes.waiting import PACKAGE, PATIENCE_S
 
-SOURCES = sorted((REPOSITORY / "hettop").rglob("*.py"))
+SOURCES = sorted(PACKAGE.rglob("*.py"))
 MODULES = sorted({name for path in SOURCES for name in re.findall(r'module_command\("([\w.]+)"\)', path.read_text())})
 HOSTILE = ("hettop/__init__.py", "numpy.py", "msgspec.py", "psutil.py", "onnx.py", "onnxruntime.py", "signal.py")
 

@@ -9,9 +9,13 @@ from pathlib import Path
 
 import psutil
 
+import hettop
+
 PATIENCE_S = 240.0
 """What hangs is given up after this. No test that passes depends on it, however busy the machine is."""
 REPOSITORY = Path(__file__).resolve().parents[2]
+PACKAGE = Path(hettop.__file__).resolve().parent
+"""The source that is tested: in the repository, or, when a wheel is tested, installed elsewhere."""
 
 
 def wait_for(condition: Callable[[], bool], what: str) -> None:

@@ -25,7 +25,7 @@ def spikes_of(path: Path) -> list[int]:
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("spikes") / "a.jsonl"
-    record(path, story(3, 60.0))
+    record(path, story(3, 30.0))
     return path
 
 

@@ -141,7 +141,7 @@ def test_usage_is_summed_per_unit_and_frames_together() -> None:
     assert (frame.redraws, frame.total_ns, frame.worst_ns) == (3, 400, 250)
 
 
-@settings(deadline=None)  # the first example imports what the others have
+@settings(deadline=None, max_examples=20)  # the first example imports what the others have
 @given(st.integers(0, 50))
 def test_folding_what_was_gathered_gives_the_same_state(seed: int) -> None:
     told = list(story(seed, 20.0))

@@ -30,3 +30,29 @@ def test_answers_without_a_believable_count_say_so() -> None:
     expected = "number of tokens n/a of 2 answers: the server's count is missing or contradicts what it sent"
     assert f"SERVER: {expected}" in answer_notes(session, [])
     assert answer_documents(session)[0]["tokens"] is None
+
+
+def test_prompts_that_a_server_had_read_before_are_reported() -> None:
+    session = session_with(None, **{ANSWERS: {"max_tokens": 8}})
+    for number, cached in enumerate((0, 80)):
+        session.fold(
+            events.Answer(
+                t=S * number,
+                unit="SERVER",
+                condition="none",
+                phase="steady",
+                answer=number,
+                t0=S * number,
+                end_ns=S * number + 30 * MS,
+                chunks=4,
+                first_ns=MS,
+                tokens=4,
+                prompt_tokens=100,
+                cached_tokens=cached,
+                finish="length",
+            )
+        )
+    expected = (
+        "80 of 200 prompt tokens came from the server's prompt cache: first tokens are faster than after new prompts"
+    )
+    assert f"SERVER: {expected}" in answer_notes(session, [])

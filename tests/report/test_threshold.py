@@ -5,9 +5,12 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from hettop import events
+from hettop.analysis.unit_samples import in_order_of
 from hettop.errors import HettopError
-from hettop.report.threshold import Judged, Threshold, check_measured, parse_threshold
+from hettop.report.threshold import Judged, Threshold, check_measured, check_provable, parse_threshold, prove
 from hettop.session.statistics import Misses, Reason, Spikes, Statistics
+from tests.analysis.material import session_of, stream_of
 
 MEASURED = Statistics(
     unit="CPU_ONLY",
@@ -228,3 +231,82 @@ def test_a_response_time_among_arrivals_that_were_not_served_is_undecided(unserv
     """Of 100 served and 12 others, a tenth (11.2) of all is less than the 12."""
     row = msgspec.structs.replace(MEASURED, n=100, deadline_misses=Misses(n=3, limit_ms=10.0, unfinished=unserved))
     assert parse_threshold("CPU_ONLY.response_p90<16.7ms").judge([row]).met is met
+
+
+def proven(text: str, *values_ms: float, load: str = "none") -> Judged:
+    """Of CPU_ONLY in one stretch, where 110 calls count as one sample: P90 needs 64 of these, that is 7,040 calls."""
+    session = session_of(stream_of({"CPU_ONLY": values_ms}, load=load))
+    (judged,) = prove([parse_threshold(text)], session, in_order_of(session))
+    return judged
+
+
+def test_a_limit_above_the_interval_is_proven_met_and_one_below_it_proven_missed() -> None:
+    always = [2.5] * 7_040
+    assert proven("CPU_ONLY.p90<2.6ms", *always).met is True
+    missed = proven("CPU_ONLY.p90<2.4ms", *always)
+    assert missed.met is False
+    assert missed.why == (
+        "CPU_ONLY.p90<2.4ms: p90 of CPU_ONLY is 2.50 ms, interval 2.50 to 2.50 ms, 7,040 samples (effective sample "
+        "size 64)"
+    )
+    (evidence,) = missed.evidence
+    assert (evidence.n, evidence.low_ms, evidence.high_ms) == (7_040, 2.5, 2.5)
+
+
+def test_a_limit_that_every_sample_has_is_met_only_where_it_may_be_reached() -> None:
+    assert proven("CPU_ONLY.p90<=2.5ms", *[2.5] * 7_040).met is True
+    assert proven("CPU_ONLY.p90<2.5ms", *[2.5] * 7_040).met is False
+
+
+def test_one_call_too_few_proves_nothing_and_the_reason_says_how_many_are_missing() -> None:
+    judged = proven("CPU_ONLY.p90<2.6ms", *[2.5] * 7_039)
+    assert judged.met is None
+    assert "effective sample size 63, but this percentile needs 64" in judged.why
+    assert "needs about" in judged.why
+
+
+def test_a_limit_within_the_interval_is_undecided_although_the_value_is_below_it() -> None:
+    """One in nine calls takes 3 ms: P90 is 3 ms, P88 2 ms, and of 64 independent samples neither is excluded."""
+    judged = proven("CPU_ONLY.p90<2.9ms", *([2.0] * 8 + [3.0]) * 783)
+    assert judged.met is None
+    assert "the limit lies within the interval" in judged.why
+
+
+def test_thresholds_share_the_error_of_five_percent() -> None:
+    """By order statistics of 73 independent samples (8,030 calls): wider intervals where three share the error."""
+    session = session_of(stream_of({"CPU_ONLY": [1 + (k * 37 % 101) / 100 for k in range(8_030)]}))
+    one, three = ([parse_threshold("CPU_ONLY.p50<9ms")] * n for n in (1, 3))
+    ends = []
+    for thresholds in (one, three):
+        (evidence,) = prove(thresholds, session, in_order_of(session))[0].evidence
+        assert evidence.low_ms is not None
+        assert evidence.high_ms is not None
+        ends.append((evidence.low_ms, evidence.high_ms))
+    assert ends[1][0] < ends[0][0] < ends[0][1] < ends[1][1]
+
+
+def test_every_load_has_to_meet_it_unless_one_is_named() -> None:
+    quick, slow = (
+        stream_of({"CPU_ONLY": [2.5] * 7_700}),
+        stream_of({"CPU_ONLY": [4.0] * 7_700}, load="cpu:1", t0=10**12),
+    )
+    session = session_of(quick, slow)
+    texts = ("CPU_ONLY.p90<3ms", "CPU_ONLY[none].p90<3ms", "CPU_ONLY[cpu:2].p90<3ms")
+    judged = prove([parse_threshold(text) for text in texts], session, in_order_of(session))
+    assert [each.met for each in judged[:2]] == [False, True]
+    assert judged[2].why == "CPU_ONLY[cpu:2].p90<3ms: CPU_ONLY was not measured under load cpu:2"
+
+
+def test_a_unit_that_failed_after_samples_misses_every_limit() -> None:
+    error = events.Failure(kind="crashed", message="killed by SIGSEGV")
+    died = events.Engine(t=10**12, unit="CPU_ONLY", state="failed", error=error)
+    session = session_of(stream_of({"CPU_ONLY": [2.5] * 7_040}), [died])
+    (judged,) = prove([parse_threshold("CPU_ONLY.p90<3ms")], session, in_order_of(session))
+    assert judged.met is False
+    assert "failed after 7040 samples: killed by SIGSEGV" in judged.why
+
+
+@pytest.mark.parametrize("text", ["CPU_ONLY.mean<3ms", "CPU_ONLY.p90>3ms", "CPU_ONLY.throughput>60", "CPU_ONLY.max<9"])
+def test_what_has_no_interval_cannot_be_proven(text: str) -> None:
+    with pytest.raises(HettopError, match="cannot be proven"):
+        check_provable([parse_threshold("CPU_ONLY.p999<=3ms"), parse_threshold(text)])

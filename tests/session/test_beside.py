@@ -69,9 +69,10 @@ def test_a_screen_that_keeps_no_samples_compares_the_last_minute() -> None:
     assert found.changes["p50"].share == pytest.approx(0.5, abs=0.03)
 
 
-def test_over_200_seeds_equal_variants_are_distinguished_about_as_often_as_stated() -> None:
-    wrong = [seed for seed in range(200) if changed(2.0, seed).proven]
-    assert len(wrong) / 200 <= 0.08
+def test_over_100_seeds_equal_variants_are_distinguished_about_as_often_as_stated() -> None:
+    """Were it 15% instead of the 5% that are stated, 97 of 100 such sets would show it."""
+    wrong = [seed for seed in range(100) if changed(2.0, seed).proven]
+    assert len(wrong) <= 8
     assert all(changed(2.1, seed).low > 0 for seed in range(30))
 
 

@@ -32,17 +32,18 @@ def named(found: dict[int, Judged]) -> set[int]:
 
 
 def test_random_spikes_are_called_chance() -> None:
+    """Were one in eight called correlated, 96 of 100 such sets of seeds would show it."""
     alarms = 0
-    for seed in range(100):
+    for seed in range(50):
         storm = Storm(seed)
         spikes = storm.random_spikes(int(storm.rng.integers(5, 120)))
         alarms += bool(named(judged(folded(storm.events(spikes)))))
-    assert alarms <= 5
+    assert alarms <= 2
 
 
 def test_the_right_cause_is_named_among_all_that_happens() -> None:
     found = strongest = 0
-    for seed in range(100):
+    for seed in range(50):
         cause = INJECTED[seed % len(INJECTED)]
         storm = Storm(seed)
         # Four of five times there is a spike when it happens; ten spikes come by chance.
@@ -51,8 +52,8 @@ def test_the_right_cause_is_named_among_all_that_happens() -> None:
         found += cause in named(told)
         likeliest = min(told, key=lambda each: 1.0 if told[each].p is None else told[each].p or 0.0)
         strongest += likeliest == cause
-    assert found >= 90
-    assert strongest >= 95
+    assert found >= 45
+    assert strongest >= 48
 
 
 def test_spikes_and_events_that_are_both_frequent_at_first_are_not_correlated() -> None:
@@ -90,12 +91,12 @@ def test_what_chance_gives_is_that_of_the_same_ten_seconds() -> None:
 def test_long_stalls_meet_more_of_everything_by_chance_too() -> None:
     """A stall of a second has nearly always a redraw and a power sample in it, which proves nothing."""
     alarms = 0
-    for seed in range(40):
+    for seed in range(20):
         storm = Storm(seed)
         told = judged(folded(storm.events(storm.random_spikes(25), (600 * MS, 1200 * MS))))
         assert (told[causes.REDRAW].inside or 0.0) > 0.9
         alarms += bool(named(told))
-    assert alarms <= 2
+    assert alarms <= 1
 
 
 def test_a_first_call_after_a_pause_is_distinguished_from_the_others() -> None:

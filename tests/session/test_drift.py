@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hettop import events
@@ -77,6 +77,7 @@ def test_without_drift_there_is_none() -> None:
     assert row.drift is None
 
 
+@settings(max_examples=30)
 @given(st.lists(st.integers(1, 8_100), max_size=12, unique=True), st.integers(0, 3))
 def test_however_the_stream_is_cut_the_drift_is_the_same(points: list[int], seed: int) -> None:
     latencies = drifting(seed=seed)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -166,7 +167,7 @@ class TestWhichSum:
         )
 
     def test_without_it_the_known_ones_are_added_and_named(self) -> None:
-        found = self.energy(cpu=1000.0, gpu=500.0, ane=None, package=9000.0)
+        found = self.energy(cpu=1000.0, gpu=500.0, ane=None)
         assert found.energy_rails == ["cpu", "gpu"]
         assert found.energy_mj_per_inference == pytest.approx(15.0, rel=1e-3)
         assert found.energy_by_rail_mj is not None
@@ -175,12 +176,72 @@ class TestWhichSum:
     def test_the_package_is_better_than_nothing(self) -> None:
         assert self.energy(package=9000.0).energy_rails == ["package"]
 
+    def test_the_package_of_a_pc_holds_its_cores(self) -> None:
+        found = self.energy(cpu=1000.0, gpu=500.0, package=9000.0)
+        assert found.energy_rails == ["package"]
+        assert found.energy_mj_per_inference == pytest.approx(90.0, rel=1e-3)
+        assert self.energy(cpu=1000.0, ane=0.0, package=9000.0).energy_rails == ["cpu", "ane"]
+
     def test_dram_alone_is_no_estimate(self) -> None:
         found = self.energy(dram=700.0)
         assert found.energy_rails is None
         assert found.energy_mj_per_inference is None
         assert found.energy_by_rail_mj is not None
         assert found.energy_by_rail_mj["dram"] == pytest.approx(7.0, rel=1e-3)
+
+
+ACCELERATORS = [events.Accelerator(name=name, driver="x") for name in ("Intel GPU", "NVIDIA0", "NVIDIA1")]
+
+
+class TestOwnRails:
+    """A unit on a device of its own has that device's power and the package's, never the CPU's alone."""
+
+    def energy(self, unit: str, **mw: float) -> Statistics:
+        cards = {"NVIDIA0": 30_000.0, "NVIDIA1": 5_000.0, "Intel GPU": 8_000.0}
+        event = msgspec.structs.replace(power(0, S), mw={**mw, **cards}, accelerators=ACCELERATORS)
+        ticks = [msgspec.structs.replace(event, t=k * S) for k in range(1, 10)]
+        return row([steady(0, 10 * S, unit=unit), *ticks], unit)
+
+    @pytest.mark.parametrize(
+        ("unit", "rails", "mw"),
+        [
+            ("CPU_ONLY", ["package"], 9_000),
+            ("OV:CPU", ["package"], 9_000),
+            ("OV:NPU", ["package"], 9_000),
+            ("OV:GPU", ["package", "Intel GPU"], 17_000),
+            ("CUDA:0", ["package", "NVIDIA0", "NVIDIA1"], 44_000),
+            ("RTX:1", ["package", "NVIDIA0", "NVIDIA1"], 44_000),
+        ],
+    )
+    def test_the_package_and_its_own(self, unit: str, rails: list[str], mw: float) -> None:
+        found = self.energy(unit, cpu=1000.0, package=9000.0)
+        assert sorted(found.energy_rails or ()) == sorted(rails)
+        assert found.energy_mj_per_inference == pytest.approx(mw / 100, rel=1e-3)  # calls of 10 ms
+        assert found.energy_ci_mj == pytest.approx((mw / 100, mw / 100), rel=1e-3)
+        assert found.energy_by_rail_mj is not None
+        assert found.energy_by_rail_mj["NVIDIA0"] == pytest.approx(300, rel=1e-3)
+
+    @pytest.mark.parametrize(("unit", "mw"), [("OV:GPU", 8_000), ("CUDA:0", 35_000)])
+    def test_without_a_package_its_own_alone(self, unit: str, mw: float) -> None:
+        assert self.energy(unit, cpu=1000.0).energy_mj_per_inference == pytest.approx(mw / 100, rel=1e-3)
+
+    def test_power_of_the_cpu_is_not_that_of_an_npu(self) -> None:
+        found = self.energy("OV:NPU", cpu=1000.0)
+        assert (found.energy_mj_per_inference, found.energy_rails) == (None, None)
+        assert found.energy_reason == "no power reading is of the device that it runs on; hint: hettop doctor"
+        assert self.energy("CPU_ONLY").energy_mj_per_inference is None
+
+    def test_a_keyframe_holds_them(self) -> None:
+        event = msgspec.structs.replace(
+            power(S, S), mw={"package": 9000.0, "NVIDIA0": 1.5}, accelerators=ACCELERATORS[1:2]
+        )
+        session = session_of([steady(0, 2 * S), event])
+        keyframe = events.decode(events.encode(session.keyframe(session.t, 0)))
+        assert isinstance(keyframe, events.Keyframe)
+        assert session.header is not None
+        again = Session.restored(session.header, keyframe)
+        assert again.energy.total["NVIDIA0"].energy_mj == 1.5
+        assert events.encode(again.keyframe(0, 0)) == events.encode(session.keyframe(0, 0))
 
 
 class TestNet:
@@ -568,7 +629,7 @@ def test_going_on_from_a_keyframe_attributes_as_if_never_interrupted(
     [
         {"total": {"cpu": events.RailState(5, "-1", 1)}},
         {"total": {"cpu": events.RailState(5, "many", 1)}},
-        {"total": {"moon": events.RailState(5, "1", 1)}},
+        {"total": {f"moon {n}": events.RailState(5, "1", 1) for n in range(40)}},
         {"pending": [events.PendingPower(5, 5, [1.0])]},
     ],
 )

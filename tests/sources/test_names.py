@@ -63,13 +63,13 @@ def run(*arguments: str, **variables: str) -> str:
 
 def test_shells_complete_it_wherever_it_may_stand() -> None:
     script = run("completions", "bash")
-    assert "hwmon wattmeter none'" in script  # --power
+    assert "accelerators wattmeter none'" in script  # --power
     assert "server abacus'" in script
 
 
 @pytest.mark.parametrize(
     ("command", "words"),
-    [("power", "wattmeter (a plug)"), ("bench", "hwmon, wattmeter, file:PATH"), ("bench", "abacus (by hand)")],
+    [("power", "wattmeter (a plug)"), ("bench", "accelerators, wattmeter, file:PATH"), ("bench", "abacus (by hand)")],
 )
 def test_the_help_of_a_command_names_it(command: str, words: str) -> None:
     assert words in " ".join(run(command, "--help").split())

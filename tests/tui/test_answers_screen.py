@@ -27,6 +27,7 @@ ANSWERS = AnswersView(
     now_per_s=48.5,
     answer_per_s=41.2,
     mj_per_token=None,
+    why_no_energy="",
     canary=(3, 600),
     stalls=(SpikeRow(72 * SECOND, 900.0, 44.0, "CPU_ONLY", "cpu:2", None, ("load change", "page fault"), 1),),
 )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 from textual.command import CommandList
-from textual.events import MouseDown
+from textual.css.query import NoMatches
+from textual.events import Click, Mount, MouseDown
 from textual.geometry import Offset
 from textual.widgets import Static
 from textual.widgets.option_list import Option
 
+from hettop.tui.actions.display import Palette
 from hettop.tui.app import HettopApp
 from hettop.tui.dialogs import HelpScreen, MarkScreen
 from hettop.tui.pickers import PanelScreen, ThemeScreen
@@ -139,3 +142,42 @@ async def test_a_click_on_a_notice_that_is_being_removed_does_nothing(monkeypatc
         app.post_message(MouseDown(None, 5, 5, 0, 0, 1, False, False, False))
         await settled(pilot)
         assert app.is_running
+
+
+async def test_a_click_beside_a_screen_that_has_shrunk_does_nothing() -> None:
+    async with running(FakeFeed(LIVE)) as (app, pilot):
+        at_once(app, "ctrl+p")
+        await settled(pilot)
+        assert names(app) == [Palette.__name__]
+        app.screen.post_message(Click(app.screen, 7, 106, 0, 0, 1, False, False, False, 7, 106))
+        await settled(pilot)
+        assert app.is_running
+        assert names(app) == [Palette.__name__]
+
+
+async def test_a_search_in_a_palette_that_is_being_removed_ends_quietly() -> None:
+    async with running(FakeFeed(LIVE)) as (app, pilot):
+        at_once(app, "ctrl+p")
+        await settled(pilot)
+        palette = app.screen
+        assert isinstance(palette, Palette)
+        await palette.query_one(CommandList).remove()
+        palette._gather_commands("theme")
+        await settled(pilot)
+        assert app.is_running
+
+
+@pytest.mark.parametrize("ends", [True, False])
+async def test_a_screen_without_its_widgets_is_an_error_unless_hettop_ends(
+    ends: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(FakeFeed(LIVE)) as (app, pilot):
+        at_once(app, "T")
+        await settled(pilot)
+        screen = app.screen
+        assert isinstance(screen, ThemeScreen)
+        await screen.query_children().remove()
+        monkeypatch.setattr(app, "_exit", ends)
+        with nullcontext() if ends else pytest.raises(NoMatches):
+            await screen._on_message(Mount())
+        monkeypatch.setattr(app, "_exit", False)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from hettop.events import Accelerator
 from hettop.report.terminal.lines import text_of, width_of
 from hettop.session.views.machine import ClusterRow, PowerView
 from hettop.tui.panels.header import header_line
@@ -240,3 +241,17 @@ def test_a_capture_has_a_badge_in_panel_and_header_and_says_what_it_is() -> None
     assert shown(captured.power, 50)[0] == "from a capture: no energy per inference"
     assert " CAPTURE " not in text_of(PowerPanel().title(frame_state(POWERED)))
     assert "CAPTURE" not in text_of(header_line(frame_state(POWERED), 160))
+
+
+def test_gpus_and_npus_stand_below_with_what_they_did_or_why_that_is_unknown() -> None:
+    npu = Accelerator(name="NPU", driver="intel_vpu", busy=0.25, engine_busy=0.2, mhz=1400.0)
+    card = Accelerator(name="NVIDIA0", driver="nvidia", why="suspended: not read, because reading would wake it")
+    view = replace(POWER, accelerators=(npu, card), made_of=("package", "NVIDIA0"))
+    lines = shown(view, 80)
+    assert lines[-2].split() == ["NPU", "25%", "1.40", "GHz", "engines", "20%"]
+    assert lines[-1].startswith("NV0     n/a      n/a  suspended: not read")
+    assert any("sum: PKG+NV0 (estimate)" in text for text in shown(view, 120))
+    alone = replace(
+        view, rails=(), estimate=None, energy_mj=None, state="running", reason="utilization only", fix="sudo chmod"
+    )
+    assert [text.strip() for text in shown(alone, 80)[:2]] == ["n/a: utilization only", "sudo chmod"]

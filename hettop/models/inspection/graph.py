@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 Shape = tuple[int | None, ...]
 
@@ -128,6 +128,27 @@ def product(lengths: Iterable[int | None]) -> int | None:
             return None
         total *= length
     return total
+
+
+def repeated(layers: Iterable[Layer], times: int | None) -> list[Layer]:
+    """The layers of a body that runs `times` times, one after the other; what is not zero is unknown for None.
+
+    Each run reads its weights again. What flows between layers is that of a single run.
+    """
+
+    def whole(amount: int | None) -> int | None:
+        return 0 if amount == 0 else None if amount is None or times is None else amount * times
+
+    return [
+        replace(
+            layer,
+            macs=whole(layer.macs),
+            input_bytes=whole(layer.input_bytes),
+            weight_bytes=layer.weight_bytes * (1 if times is None else times),
+            output_bytes=whole(layer.output_bytes),
+        )
+        for layer in layers
+    ]
 
 
 def costlier(branches: Sequence[Sequence[Layer]]) -> Sequence[Layer]:

@@ -29,7 +29,8 @@ class Inspection:
     shapes: of the inputs that the totals hold for. ops: how often each type of operation occurs in the file.
     functions: of a multifunction ML Program, the default one first; `function` is the one that is described.
     requires: what it takes to run it, by name: sets of operators, specification, deployment target.
-    stages: of a pipeline, (name, kind) of its models. missing_ops: what keeps an ML Program from being translated.
+    stages: of a pipeline, (name, kind) of its models. missing_ops: what keeps a Core ML model from being
+    translated.
     totals: None where nothing can be counted; `precision` is then what the format itself reports of it.
     """
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from hettop.errors import HettopError
 from hettop.models.inspection import macs
-from hettop.models.inspection.graph import UNKNOWN, Graph, Layer, Shape, Tensor, Weight, costlier, total_bytes
+from hettop.models.inspection.graph import UNKNOWN, Graph, Layer, Shape, Tensor, Weight, costlier, repeated, total_bytes
 from hettop.models.mil.dtypes import STRING
 from hettop.models.mil.package import Package
 from hettop.models.mil.values import tensor_type
@@ -36,7 +36,11 @@ def read_program(package: Package, function: str | None, known: Mapping[str, Ten
     for value in package.program(function).inputs:
         scope.types[value.name] = reader.declared(value)
     layers = reader.read(package.block(function), scope)
-    notes = (f"the blocks of {_REPEATED} are counted once, whatever the number of iterations",) if reader.loops else ()
+    notes = (
+        (f"the blocks of {_REPEATED} are not counted: the number of iterations is known at run time only",)
+        if reader.endless
+        else ()
+    )
     return Graph(tuple(layers), tuple(reader.weights.values()), reader.ops, notes)
 
 
@@ -52,7 +56,7 @@ class _Constant:
     tensor: Tensor
     stored: int
     dtype: str
-    word: str | bool | None = None
+    word: str | bool | int | None = None
     compressed: bool = False
 
 
@@ -75,7 +79,7 @@ class _Reader:
         self.known = known
         self.ops: Counter[str] = Counter()
         self.weights: dict[str, Weight] = {}
-        self.loops = False
+        self.endless = False
 
     def read(self, block: Message, scope: _Scope) -> list[Layer]:
         """The layers that one run of the block runs; `scope` gains the block's own names."""
@@ -90,8 +94,10 @@ class _Reader:
             self.ops[op] += 1
             branches = [self.read(inner, scope.inner()) for inner in operation.blocks]
             if op == _REPEATED:
-                self.loops = True
-                layers += [each for branch in branches for each in branch]
+                times = _iterations(operation, scope)
+                self.endless |= times is None
+                condition, body = branches
+                layers += repeated(condition, None if times is None else times + 1) + repeated(body, times)
             else:
                 layers += costlier(branches)
             layers.append(self._layer(operation, op, scope))
@@ -153,12 +159,14 @@ class _Reader:
         except HettopError:
             return _Constant(UNKNOWN, 0, UNKNOWN.dtype)
         tensor = Tensor(element.name, shape)
-        word: str | bool | None = None
+        word: str | bool | int | None = None
         literal = value.immediateValue.tensor
         if element is STRING and len(literal.strings.values) == 1:
             word = str(literal.strings.values[0])
         elif element.name == "bool" and len(literal.bools.values) == 1:
             word = bool(literal.bools.values[0])
+        elif element.name == "int32" and len(literal.ints.values) == 1:
+            word = int(literal.ints.values[0])
         return _Constant(tensor, tensor.nbytes or 0, element.name, word)
 
     def _weights(self, op: str, name: str, constants: Mapping[tuple[str, str], _Constant]) -> Iterator[Weight]:
@@ -192,8 +200,53 @@ class _Reader:
                 constant = constants.get((parameter, f"{index}" if literal else binding.name))
                 tensor = constant.tensor if constant is not None else scope.types.get(binding.name, UNKNOWN)
                 parameters.setdefault(parameter, []).append(tensor)
-        words = {parameter: each.word for (parameter, _), each in constants.items() if each.word is not None}
+        words = {
+            parameter: each.word for (parameter, _), each in constants.items() if isinstance(each.word, str | bool)
+        }
         return Bound(op, parameters, outputs, words)
+
+
+def _iterations(loop: Message, scope: _Scope) -> int | None:
+    """How often a loop runs that counts: a variable from a constant, by a constant step, while it is below another."""
+    condition, body = loop.blocks
+    by_name = {operation.outputs[0].name: operation for operation in condition.operations if operation.outputs}
+    test = by_name.get(condition.outputs[0])
+    if test is None or not str(test.type).endswith("less"):
+        return None
+    place = next((at for at, value in enumerate(condition.inputs) if value.name == _bound_name(test, "x")), None)
+    if place is None:
+        return None
+    makers = {operation.outputs[0].name: operation for operation in body.operations if operation.outputs}
+    sum_ = makers.get(body.outputs[place])
+    if sum_ is None or not str(sum_.type).endswith("add") or _bound_name(sum_, "x") != body.inputs[place].name:
+        return None
+    end = _number(test.inputs["y"].arguments[0], condition, scope)
+    step = _number(sum_.inputs["y"].arguments[0], body, scope)
+    start = _number(loop.inputs["loop_vars"].arguments[place], None, scope)
+    if end is None or start is None or not step or step < 0:
+        return None
+    return max(-(-(end - start) // step), 0)
+
+
+def _bound_name(operation: Message, parameter: str) -> str:
+    arguments = list(operation.inputs[parameter].arguments) if parameter in operation.inputs else []
+    return str(arguments[0].name) if len(arguments) == 1 else ""
+
+
+def _number(binding: Message, block: Message | None, scope: _Scope) -> int | None:
+    """A constant whole number: a literal, one of the block itself, or of those around it."""
+    if binding.WhichOneof("binding") == "value":
+        return _lone_number(binding.value)
+    for operation in block.operations if block is not None else ():
+        if str(operation.type).endswith("const") and operation.outputs[0].name == binding.name:
+            return _lone_number(operation.attributes["val"])
+    word = scope.constants[binding.name].word if binding.name in scope.constants else None
+    return word if isinstance(word, int) and not isinstance(word, bool) else None
+
+
+def _lone_number(value: Message) -> int | None:
+    numbers = value.immediateValue.tensor.ints.values
+    return int(numbers[0]) if len(numbers) == 1 else None
 
 
 def _combined(op: str, parts: list[_Constant], outputs: tuple[Tensor, ...]) -> list[_Constant]:

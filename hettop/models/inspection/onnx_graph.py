@@ -12,7 +12,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hettop.models.inspection import macs
-from hettop.models.inspection.graph import BITS, UNKNOWN, Graph, Layer, Shape, Tensor, Weight, costlier, total_bytes
+from hettop.models.inspection.graph import (
+    BITS,
+    UNKNOWN,
+    Graph,
+    Layer,
+    Shape,
+    Tensor,
+    Weight,
+    costlier,
+    repeated,
+    total_bytes,
+)
 from hettop.models.inspection.onnx_file import type_name, value_type
 from hettop.models.inspection.onnx_fold import fold, is_folded
 from hettop.text import clean
@@ -55,9 +66,10 @@ def _read(model: Any, fault: str | None, ops: Counter[str]) -> Graph:
             f"{reader.undecided} conditions depend on values: the costlier branch is counted;"
             " the value of an input may decide (--input NAME=NUMBER)"
         )
-    if reader.repeated:
+    if reader.endless:
         notes.append(
-            f"the body of {', '.join(sorted(reader.repeated))} is counted once, whatever the number of iterations"
+            f"the body of {', '.join(sorted(reader.endless))} is not counted: its number of iterations is known at run"
+            " time only"
         )
     return Graph(tuple(layers), tuple(reader.weights.values()), ops, tuple(notes))
 
@@ -69,6 +81,56 @@ def _nodes(graph: Any) -> Iterator[Any]:
             yield node
         for inner in _graphs(node):
             yield from _nodes(inner)
+
+
+def _numbers(graph: Any) -> Iterator[tuple[str, int]]:
+    """Constants of the graph that are one whole number or truth value, by name."""
+    from onnx import TensorProto, numpy_helper
+
+    stored = [(tensor.name, tensor) for tensor in graph.initializer]
+    made = [(node.output[0], each.t) for node in graph.node if node.op_type == CONSTANT for each in node.attribute]
+    for name, tensor in (*stored, *made):
+        lone = math.prod(tensor.dims) == 1 and tensor.data_location != TensorProto.EXTERNAL
+        if lone and tensor.data_type in (TensorProto.INT64, TensorProto.INT32, TensorProto.BOOL):
+            yield name, int(numpy_helper.to_array(tensor).item())
+    for node in graph.node:
+        if node.op_type == CONSTANT:
+            yield from ((node.output[0], int(each.i)) for each in node.attribute if each.name == "value_int")
+
+
+def _iterations(node: Any, scope: _Scope) -> int | None:
+    """How often the body of a Loop, Scan or SequenceMap runs, None where that is known at run time only."""
+    attributes = {each.name: each for each in node.attribute}
+    if node.op_type == "Loop":
+        return _loop_count(node, attributes["body"].g, scope)
+    if node.op_type == "Scan":
+        count = int(attributes["num_scan_inputs"].i)
+        axes = list(attributes["scan_input_axes"].ints) if "scan_input_axes" in attributes else []
+        shape = scope.types.get(node.input[-count], UNKNOWN).shape if 0 < count <= len(node.input) else None
+        axis = axes[0] if axes else 0
+        return shape[axis] if shape is not None and -len(shape) <= axis < len(shape) else None
+    return None
+
+
+def _loop_count(node: Any, body: Any, scope: _Scope) -> int | None:
+    """The trip count, if it is constant and no condition can end the loop earlier."""
+    count = scope.numbers.get(node.input[0]) if node.input[0] else None
+    begun = scope.numbers.get(node.input[1]) if len(node.input) > 1 and node.input[1] else 1
+    if begun == 0:
+        return 0
+    if count is None or begun is None or not _goes_on(body, scope):
+        return None
+    return max(count, 0)
+
+
+def _goes_on(body: Any, scope: _Scope) -> bool:
+    """Whether the body hands on the condition that it was given, or a constant that is true."""
+    makers = {name: node for node in body.node for name in node.output}
+    name = body.output[0].name
+    while name in makers and makers[name].op_type == "Identity":
+        name = makers[name].input[0]
+    given = body.input[1].name if len(body.input) > 1 else ""
+    return name == given or {**scope.numbers, **dict(_numbers(body))}.get(name) == 1
 
 
 def _drop_contents(tensor: Any) -> None:
@@ -118,6 +180,7 @@ def _infer(model: Any) -> tuple[Any, str | None]:
 class _Scope:
     """What names mean in a graph, those of the graphs around it included: types of values and of constants.
 
+    numbers: constants of a single whole number or truth value.
     derived: values that depend on constants alone (a weight that is dequantised, say), with the stored bytes behind
     each; a runtime computes them once, when it loads the model.
     """
@@ -125,9 +188,10 @@ class _Scope:
     types: dict[str, Tensor] = field(default_factory=dict)
     constants: dict[str, Tensor] = field(default_factory=dict)
     derived: dict[str, int] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
 
     def inner(self) -> _Scope:
-        return _Scope(dict(self.types), dict(self.constants), dict(self.derived))
+        return _Scope(dict(self.types), dict(self.constants), dict(self.derived), dict(self.numbers))
 
     def is_fixed(self, name: str) -> bool:
         return name in self.constants or name in self.derived
@@ -142,13 +206,14 @@ class _Reader:
 
     def __init__(self) -> None:
         self.weights: dict[str, Weight] = {}
-        self.repeated: set[str] = set()
+        self.endless: set[str] = set()
         self.undecided = 0
 
     def read(self, graph: Any, scope: _Scope) -> list[Layer]:
         """The layers that one call of the graph runs; `scope` gains the graph's own names."""
         scope.constants.update((tensor.name, _tensor(tensor)) for tensor in graph.initializer)
         scope.constants.update((each.values.name, _sparse(each)) for each in graph.sparse_initializer)
+        scope.numbers.update(_numbers(graph))
         for value in (*graph.input, *graph.value_info, *graph.output):
             scope.types[value.name] = value_type(value.type)
         layers: list[Layer] = []
@@ -164,8 +229,12 @@ class _Reader:
             branches = [self.read(inner, scope.inner()) for inner in _graphs(node)]
             self.undecided += op == "If"
             if op in _REPEATED:
-                self.repeated.add(op)
-            layers += [each for branch in branches for each in branch] if op in _REPEATED else costlier(branches)
+                times = _iterations(node, scope)
+                if times is None:
+                    self.endless.add(op)
+                layers += repeated((each for branch in branches for each in branch), times)
+            else:
+                layers += costlier(branches)
             layers.append(self._layer(node, op, scope))
         return layers
 

@@ -12,6 +12,7 @@ from hettop.models.decoding import find_pairs
 from hettop.models.inspection.graph import Tensor
 from hettop.models.inspection.inspection import Inspection, MissingOp, Totals, add_up
 from hettop.models.inspection.mil_graph import has_open_shapes, read_program
+from hettop.models.mil.neuralnetwork.translate import missing_parts
 from hettop.models.mil.package import Package, open_package
 from hettop.models.mil.table import missing_ops
 from hettop.models.package_ports import package_port
@@ -126,10 +127,10 @@ def _contents(
         from hettop.models.inspection.neuralnetwork import read_network
 
         graph = read_network(package, shapes)
-        return add_up(graph), graph.ops, ()
+        return add_up(graph), graph.ops, _missing(package)
     if package.kind != "mlprogram":
         notes.append(f"{package.kind} models are described, not counted")
-        return None, {}, ()
+        return None, {}, _missing(package)
     missing = tuple(
         MissingOp(clean(each.op), clean(f"{each.output!r} of function {each.function!r}"))
         for each in missing_ops(package)
@@ -139,6 +140,10 @@ def _contents(
         known = _inferred(package, function, shapes, notes)
         graph = read_program(package, function, known)
     return add_up(graph), graph.ops, missing
+
+
+def _missing(package: Package) -> tuple[MissingOp, ...]:
+    return tuple(MissingOp(clean(kind), clean(place)) for kind, place in missing_parts(package.spec))
 
 
 def _typed(shapes: Shapes) -> dict[str, Tensor]:

@@ -37,7 +37,7 @@ class WeightFile:
         self.path = path
         self._place = f"{owner}: the weight file {path.parent.name}/{path.name}".removeprefix(": ")
         if not path.is_file():
-            raise HettopError("missing", f"{self._place} is missing", "copy the complete package")
+            raise HettopError("missing", f"{self._place} is missing: {path}", "copy the complete package")
         self.size = path.stat().st_size
         if self.size == 0:
             raise HettopError("format", f"{self._place} is empty", _DAMAGED)

@@ -22,11 +22,15 @@ END = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """An output as the program declares it; dtype and shape are None for a dictionary, the only one without."""
+    """An output as the program declares it; dtype and shape are None for a dictionary, the only one without.
+
+    is_list: whether it is a list, whose first axis may grow beyond what is declared.
+    """
 
     name: str
     dtype: DType | None
     shape: Shape | None
+    is_list: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

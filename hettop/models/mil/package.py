@@ -29,8 +29,8 @@ DEPLOYMENT_TARGETS = {
 _MANIFEST = "Manifest.json"
 _MANIFEST_LIMIT = 1 << 20  # a manifest has a handful of entries; larger ones are refused
 _MESSAGE_LIMIT = (1 << 31) - 1  # protobuf cannot read a larger message
-_NEURAL_NETWORKS = {"neuralNetwork", "neuralNetworkClassifier", "neuralNetworkRegressor"}
-_PIPELINES = {"pipeline", "pipelineClassifier", "pipelineRegressor"}
+NEURAL_NETWORKS = {"neuralNetwork", "neuralNetworkClassifier", "neuralNetworkRegressor"}
+PIPELINES = {"pipeline", "pipelineClassifier", "pipelineRegressor"}
 _COPY_AGAIN = "the file is damaged: copy it or convert the model again"
 
 
@@ -123,12 +123,12 @@ def open_package(path: str | Path) -> Package:
         ) from error
     package = Package(
         path=path,
-        kind=_kind(spec),
+        kind=model_kind(spec),
         spec=spec,
         weights=Weights(folder, path.name),
         functions=_functions(spec),
         updatable=bool(spec.isUpdatable),
-        stages=_stages(spec),
+        stages=tuple((name, model_kind(model)) for name, model in pipeline_models(spec)),
     )
     if package.kind != "mlprogram":
         return package
@@ -145,24 +145,12 @@ def walk(block: Message) -> Iterator[Message]:
 
 
 def no_program(package: Package) -> HettopError:
-    """The error for a model that runs only on Apple's systems, with what to do about it."""
-    if package.kind == "neuralnetwork":
-        return HettopError(
-            "format",
-            f"{package.name} is in the NeuralNetwork format: only ML Programs can be run here",
-            "convert the source model again with coremltools, convert_to='mlprogram'; a Mac runs it as it is",
-        )
-    if package.kind == "pipeline":
-        names = ", ".join(f"{name} ({kind})" for name, kind in package.stages)
-        return HettopError(
-            "format",
-            f"{package.name} is a pipeline of {len(package.stages)} models: {names}",
-            "run its models separately",
-        )
+    """The error for a model without operations of an ML Program."""
+    kind = "in the NeuralNetwork format" if package.kind == "neuralnetwork" else f"a {package.kind} model"
     return HettopError(
         "format",
-        f"{package.name} is a {package.kind} model: only ML Programs can be run here",
-        "a Mac runs it as it is",
+        f"{package.name} is {kind}, not an ML Program",
+        "convert the source model again with coremltools, convert_to='mlprogram'",
     )
 
 
@@ -253,13 +241,14 @@ def _parse(specification: Path, name: str) -> Message:
     return spec
 
 
-def _kind(spec: Message) -> str:
+def model_kind(spec: Message) -> str:
+    """`mlprogram`, `neuralnetwork`, `pipeline`, or the specification's own word for anything else."""
     which = str(spec.WhichOneof("Type"))
     if which == "mlProgram":
         return "mlprogram"
-    if which in _NEURAL_NETWORKS:
+    if which in NEURAL_NETWORKS:
         return "neuralnetwork"
-    return "pipeline" if which in _PIPELINES else which
+    return "pipeline" if which in PIPELINES else which
 
 
 def _functions(spec: Message) -> tuple[FunctionPorts, ...]:
@@ -283,13 +272,14 @@ def _ports(name: str, description: Message) -> FunctionPorts:
     )
 
 
-def _stages(spec: Message) -> tuple[tuple[str, str], ...]:
+def pipeline_models(spec: Message) -> tuple[tuple[str, Message], ...]:
+    """The models of a pipeline in order, with their names; none of any other model."""
     which = spec.WhichOneof("Type")
-    if which not in _PIPELINES:
+    if which not in PIPELINES:
         return ()
     pipeline = spec.pipeline if which == "pipeline" else getattr(spec, which).pipeline
     names = [*pipeline.names, *(f"model {index + 1}" for index in range(len(pipeline.names), len(pipeline.models)))]
-    return tuple((name, _kind(model)) for name, model in zip(names, pipeline.models, strict=False))
+    return tuple(zip(names, pipeline.models, strict=False))
 
 
 def _completed(package: Package, ports: FunctionPorts) -> FunctionPorts:

@@ -16,6 +16,7 @@ from hettop.models.mil.ops import (
     conv,
     elementwise,
     linear,
+    lists,
     normalization,
     recurrent,
     resizing,
@@ -36,6 +37,7 @@ FAMILIES: tuple[ModuleType, ...] = (
     slicing,
     resizing,
     recurrent,
+    lists,
     constexpr,
 )
 

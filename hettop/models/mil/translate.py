@@ -1,4 +1,4 @@
-"""Translates an ML Program to an ONNX model, checked operation by operation against the types it declares."""
+"""Translates a Core ML model to an ONNX model; an ML Program is checked against the types that it declares."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ from hettop.models.mil.blob import Array
 from hettop.models.mil.call import DAMAGED, Call, Output
 from hettop.models.mil.dtypes import STRING
 from hettop.models.mil.graph import DType, Graph, Node, Subgraph, Tensor
+from hettop.models.mil.neuralnetwork.translate import translate_model
 from hettop.models.mil.package import Package, walk
 from hettop.models.mil.ports import Port
 from hettop.models.mil.proto import Message
 from hettop.models.mil.table import TABLE, op_name
-from hettop.models.mil.values import Shape, read_value, tensor_type
+from hettop.models.mil.values import MAX_TENSOR_BYTES, Shape, read_value, tensor_type
 
 # An ONNX model in one piece is a protobuf message, which ends at 2 GiB.
 MAX_WEIGHT_BYTES = (1 << 31) - (1 << 24)
 # What the functions of `ops` raise for parameters that do not fit each other.
 _SENSELESS = (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, StopIteration, MemoryError)
-# A single activation beyond this is a damaged shape, not a model anyone runs.
-MAX_TENSOR_BYTES = 4 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +69,8 @@ class Translation:
 def translate(package: Package, function: str | None = None) -> Translation:
     """Translate `function`, or the default one.
 
-    Raises HettopError: `format` for a model that is not an ML Program, is updatable or is damaged; `input` for an
-    unknown function; `unsupported-op` naming the first operation without a translation and its place.
+    Raises HettopError: `format` for a model that is updatable or damaged; `input` for an unknown function;
+    `unsupported-op` naming the first operation, layer or stage without a translation and its place.
     """
     if package.updatable:
         raise HettopError(
@@ -79,7 +78,28 @@ def translate(package: Package, function: str | None = None) -> Translation:
             f"{package.name} is updatable: it can be trained on a device, which needs Core ML",
             "export it without its training parameters",
         )
-    return _Translator(package, function).run()
+    return _Translator(package, function).run() if package.kind == "mlprogram" else _translate_other(package, function)
+
+
+def _translate_other(package: Package, function: str | None) -> Translation:
+    """A NeuralNetwork, a model of features, or a pipeline of these."""
+    ports = package.function(function)
+    found = translate_model(package)
+    weights = sum(value.nbytes for value in found.graph.constants.values())
+    if weights > MAX_WEIGHT_BYTES:
+        raise _too_large(package.name, weights)
+    by_name = {port.name: port for port in ports.inputs}
+    feeds = tuple(
+        Feed(tensor.name, by_name[tensor.name], tensor.dtype.name, tuple(_sizes(tensor.name, tensor.sizes) or ()))
+        for tensor in found.inputs
+    )
+    model = build_model(found.graph, found.inputs, found.outputs, {}, package.name)
+    return Translation(model, ports.name, feeds, found.ports, (), found.notes)
+
+
+def _too_large(what: str, weights: int) -> HettopError:
+    much = f"{weights / 1e9:.1f} GB, more than the 2 GB an ONNX model holds"
+    return HettopError("unsupported-op", f"{what}: its uncompressed weights have {much}", "run it on a Mac")
 
 
 class _Translator:
@@ -224,14 +244,15 @@ class _Translator:
                 f"{place}: its translation has rank {len(result.shape)}, declared is {len(declared.shape)}",
                 DAMAGED,
             )
+        shape = result.shape if declared.is_list and result.shape is not None else declared.shape
         typed = self.graph.cast(result, declared.dtype)
         if typed.value is not None:
             return Tensor(typed.name, typed.dtype, typed.shape, typed.value)
         name = typed.name
         if self.depth == 0 and self.graph.rename(typed, declared.name, before):
             name = declared.name
-            self.declared[name] = (declared.dtype, declared.shape)
-        return Tensor(name, declared.dtype, declared.shape)
+            self.declared[name] = (declared.dtype, shape)
+        return Tensor(name, declared.dtype, shape)
 
     def _output(self, name: str) -> Tensor:
         """The output of the function under its own name, made by a node even if it is an input or a constant."""
@@ -254,6 +275,9 @@ class _Translator:
 def _declared(value: Message, place: str) -> Output:
     if value.type.WhichOneof("type") == "dictionaryType":
         return Output(value.name, None, None)
+    if value.type.WhichOneof("type") == "listType":
+        element, shape = tensor_type(value.type.listType.type, f"an element of {value.name!r} of {place}")
+        return Output(value.name, element.numpy, (None, *shape), is_list=True)
     element, shape = tensor_type(value.type, f"{value.name!r} of {place}")
     return Output(value.name, element.numpy, shape)
 
@@ -278,14 +302,16 @@ def _check_sizes(package: Package, function: str, block: Message) -> None:
                 raise HettopError("format", f"{whole}: {value.name!r} {list(shape)} needs {size / 1e9:.0f} GB", wrong)
             weights += size if kind == "const" or kind.startswith("constexpr_") else 0
     if weights > MAX_WEIGHT_BYTES:
-        much = f"{weights / 1e9:.1f} GB, more than the 2 GB an ONNX model holds"
-        raise HettopError("unsupported-op", f"{whole}: its uncompressed weights have {much}", "run it on a Mac")
+        raise _too_large(whole, weights)
 
 
 # 18 brings reductions, Pad and Resize with axes; ONNX Runtime has had all of it since 1.14. Version 9 of the file
 # format is read by every ONNX Runtime since 1.17.
 OPSET = 18
 IR_VERSION = 9
+# Operators outside ONNX's own domain, and the version of theirs; 3 brings float64 to tree ensembles.
+DOMAINS = {"TreeEnsembleRegressor": "ai.onnx.ml"}
+OTHER_OPSETS = {"ai.onnx.ml": 3}
 # Constants above this are not needed to infer shapes; they stay out of the copy that is checked.
 _LARGE = 1024
 
@@ -319,7 +345,9 @@ def _initializers(constants: Mapping[str, Array]) -> list[Any]:
 
 
 def _model(graph: Any) -> Any:
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="hettop.models.mil")
+    domains = sorted({node.domain for node in graph.node if node.domain})
+    opsets = [helper.make_opsetid("", OPSET), *(helper.make_opsetid(each, OTHER_OPSETS[each]) for each in domains)]
+    model = helper.make_model(graph, opset_imports=opsets, producer_name="hettop.models.mil")
     model.ir_version = IR_VERSION
     return model
 
@@ -339,7 +367,8 @@ def _check(model: Any, name: str) -> None:
 
 def _node(node: Node) -> Any:
     attributes = {key: _attribute(value) for key, value in node.attributes.items()}
-    return helper.make_node(node.operator, node.inputs, node.outputs, name=node.outputs[0], **attributes)
+    domain = DOMAINS.get(node.operator)
+    return helper.make_node(node.operator, node.inputs, node.outputs, node.outputs[0], domain=domain, **attributes)
 
 
 def _attribute(value: Any) -> Any:

@@ -14,6 +14,9 @@ from hettop.models.mil.proto import Message
 
 Shape = tuple[int | None, ...]
 
+# A single activation beyond this is a damaged shape, not a model anyone runs.
+MAX_TENSOR_BYTES = 4 << 30
+
 _DAMAGED = "the program is damaged or newer than this reader"
 
 

@@ -43,7 +43,7 @@ def write_package(net: Network, path: Path, precision: Precision = "float16") ->
     input is a float32 array (batch, 3, height, width) of 0..1, as in ONNX. Output `logits`: float32 (batch, classes).
     """
     # coremltools makes a package of its own first, and removes it at Python's exit, which engine processes do without.
-    with _quiet(), tempfile.TemporaryDirectory(dir=path.parent) as folder:
+    with quiet(), tempfile.TemporaryDirectory(dir=path.parent) as folder:
         import coremltools as ct
 
         image = ct.ImageType(name=INPUT, shape=net.variant.input_shape, color_layout=ct.colorlayout.RGB)
@@ -192,7 +192,7 @@ class _Writer:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keeps coremltools' warnings about the system it runs on, and its progress bars, off the terminal."""
     logger, handler = logging.getLogger("coremltools"), logging.NullHandler()
     logger.addHandler(handler)

@@ -57,23 +57,29 @@ class AnswersView:
     now_per_s: float | None
     answer_per_s: float | None
     mj_per_token: float | None
+    why_no_energy: str
     canary: tuple[int, int] | None
     stalls: tuple[SpikeRow, ...]
 
 
 def answers_view(session: Session, unit: str | None, now_ns: int) -> AnswersView | None:
-    """Of the viewed unit under the active load; None for a session of single calls, and before the first answer."""
+    """Of the viewed unit under the active load, or of the first one where none is viewed alone.
+
+    None for a session of single calls, and before the first answer.
+    """
     from hettop.events import FIRST_TOKENS, row_name
     from hettop.session.session import current_condition
+    from hettop.session.statistics import energy_of
 
     name = (unit or "").removesuffix(row_name("", FIRST_TOKENS))
     found = session.answers.get((name, session.load)) or next(
-        (each for key, each in session.answers.items() if key[0] == name), None
+        (each for key, each in session.answers.items() if key[0] == name or not name), None
     )
     if found is None:
         return None
     later = current_condition(session, found.unit)
     first = current_condition(session, row_name(found.unit, FIRST_TOKENS))
+    energy = None if later is None else energy_of(session, later)
     return AnswersView(
         unit=found.unit,
         load=found.load,
@@ -86,9 +92,10 @@ def answers_view(session: Session, unit: str | None, now_ns: int) -> AnswersView
         first=_distribution(first),
         later=_distribution(later),
         by_position=tuple(found.by_position()),
-        now_per_s=_now(session, (later, first), now_ns),
+        now_per_s=None if found.several or found.without_gaps else _now(session, (later, first), now_ns),
         answer_per_s=_over_answers(found),
-        mj_per_token=_energy(session, later),
+        mj_per_token=None if energy is None else energy.mj,
+        why_no_energy="" if energy is None else energy.lacking,
         canary=_canary(session, later),
         stalls=tuple(sorted(spike_rows(session, now_ns, found.unit), key=lambda row: -row.end_ns)),
     )
@@ -141,13 +148,6 @@ def _over_answers(found: Answers) -> float | None:
 
     rates = [rate for each in found.recent if (rate := each.tokens_per_s) is not None]
     return quantile(rates, 0.5) if rates else None
-
-
-def _energy(session: Session, condition: Condition | None) -> float | None:
-    from hettop.session.statistics import energy_of
-
-    figures = None if condition is None else energy_of(session, condition)
-    return None if figures is None else figures.mj
 
 
 def _canary(session: Session, condition: Condition | None) -> tuple[int, int] | None:

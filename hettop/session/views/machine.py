@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     # The screen imports this module before its first paint, which must not wait for the codec's libraries.
-    from hettop.events import Cluster, Gpu, HostLoad, Power
+    from hettop.events import Accelerator, Cluster, Gpu, HostLoad, Power
     from hettop.session.session import Session
     from hettop.session.views.structs import ViewRequest
 
@@ -55,7 +55,8 @@ class PowerView:
     state, reason, fix: as the source reports them.
     needs_access: the user could grant the access that the source lacks. clusters: of the CPU, then the GPU.
     energy_mj, net_mj: per inference of the viewed unit; net only above a baseline (`baseline_w`). capture: it is played
-    from a file and unrelated to this run.
+    from a file and unrelated to this run. made_of: the rails of the estimate. accelerators: what GPUs and NPUs
+    beside the CPU did in the newest sample.
     """
 
     rails: tuple[RailRow, ...]
@@ -74,6 +75,8 @@ class PowerView:
     net_mj: float | None
     capture: bool = False
     needs_access: bool = False
+    made_of: tuple[str, ...] = ()
+    accelerators: tuple[Accelerator, ...] = ()
     span_ns: int = 30_000_000_000
 
 
@@ -122,13 +125,13 @@ class HostView:
 def power(session: Session, unit: str | None, request: ViewRequest) -> PowerView:
     """Power at `request.now_ns`, over the last minute at most."""
     from hettop.session.condition import LONGEST_WINDOW_NS
-    from hettop.session.rails import RAILS, SUM, estimate_rails
+    from hettop.session.rails import SUM, estimate_rails
 
     newest = _newest(session, request.now_ns)
     status = session.power_status
     total = session.energy.total
-    means = {rail: total[rail].mean_mw for rail in RAILS}
-    shown = [rail for rail in RAILS if means[rail] is not None and rail != "combined"]
+    means = {rail: total[rail].mean_mw for rail in total.rails}
+    shown = [rail for rail in means if means[rail] is not None and rail != "combined"]
     history = _slots(session, request)
     made_of = estimate_rails(means)
     whole = _row(SUM, newest, session, history) if made_of else None
@@ -150,6 +153,8 @@ def power(session: Session, unit: str | None, request: ViewRequest) -> PowerView
         clusters=_clusters(newest, history) if newest else (),
         capture=session.captured,
         needs_access=status is not None and status.needs_access,
+        made_of=made_of,
+        accelerators=tuple(newest.accelerators) if newest else (),
         **_energy(session, unit, made_of),
     )
 

@@ -13,11 +13,15 @@ from collections.abc import Callable
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 
+import msgspec
+
 from hettop.errors import HettopError
 from hettop.events import WINDOW_LIMIT
+from hettop.processes.interruptions import Interruption
 from hettop.sources.engine.backend import Answer, Answering, Clock
 from hettop.sources.engine.frames import (
     AnswerReport,
+    InterruptedReport,
     RetireReport,
     StateReport,
     UsageReport,
@@ -26,7 +30,7 @@ from hettop.sources.engine.frames import (
     encode_tokens,
 )
 from hettop.sources.engine.job import RunMode, WorkerState
-from hettop.sources.engine.loop import FLUSH_NS, FOREVER, Pace, SampleBudget
+from hettop.sources.engine.loop import FLUSH_NS, FOREVER, SIGNAL_NS, Pace, SampleBudget
 from hettop.sources.engine.publisher import Out
 from hettop.units import NS_PER_S
 
@@ -132,6 +136,7 @@ class AnswerUnderWay:
             tokens=counted if counted is not None or unknown else self.chunks,
             gaps_counted=self.count_gaps,
             prompt_tokens=None if answer is None else answer.prompt_tokens,
+            cached_tokens=None if answer is None else answer.cached_tokens,
             first_ns=None if self.first is None else self.first - self.start,
             late_ns=self.late,
             longest_ns=self.longest if self.chunks > 1 else None,
@@ -163,12 +168,15 @@ class AnswerLoop:
         concurrency: int = 1,
         threads: bool = False,
         read_usage: Callable[[], UsageReport | None] = lambda: None,
+        interruption: Callable[[], Interruption | None] = lambda: None,
         peak_memory_mb: Callable[[], float | None] = lambda: None,
     ) -> None:
         self._answering, self._clock, self._out, self._state = answering, clock, out, state
         self._budget = SampleBudget(warmup, None)
         self._pace = Pace(rate_hz) if rate_hz is not None else None
         self._read_usage, self._peak_memory_mb = read_usage, peak_memory_mb
+        self._interruption = interruption
+        self._held = False
         self._free = max(1, concurrency)
         self._threads = threads
         self._lock: threading.Lock | nullcontext[None] = threading.Lock() if threads else nullcontext()
@@ -287,7 +295,7 @@ class AnswerLoop:
                 with self._lock:
                     under_way.arrived(begun, moment, single)
                 if not self._threads and moment >= self._flush_at:
-                    self.flush()
+                    self._flush_unless_late(moment)
                 if self._broken_off or (not self._threads and state.changed and self._must_end()):
                     return CUT
                 begun = moment if streamed else now()
@@ -304,7 +312,7 @@ class AnswerLoop:
             self.flush()
         for under_way, report in ended:
             self._under_way.remove(under_way)
-            self._out.post(encode_report(report))
+            self._out.post(encode_report(msgspec.structs.replace(report, phase=under_way.phase)))
             now = self._clock.now()
             self._last_end = now
             if report.finish == FAILED:
@@ -400,8 +408,31 @@ class AnswerLoop:
 
     # -- publishing -----------------------------------------------------------------------------------------------
 
+    def _flush_unless_late(self, moment: int) -> None:
+        """A token that took unusually long is held back until a signal that a stop ended with has been noted."""
+        if moment - self._flush_at > FLUSH_NS and not self._held:
+            self._held, self._flush_at = True, moment + SIGNAL_NS
+        else:
+            self.flush()
+
+    def _note_interruption(self) -> None:
+        """Sets apart the answers under way when the process was stopped or the machine slept, and reports it."""
+        found = self._interruption()
+        if found is None:
+            return
+        now = self._clock.now()
+        with self._lock:
+            longest = max((max(each.longest, now - each.last) for each in self._under_way), default=0)
+            for each in self._under_way:
+                each.phase = "transition"
+        self._out.post(encode_report(InterruptedReport(why=found.why, ns=found.slept_ns or longest)))
+        if self._pace is not None:
+            self._pace.interrupt(now if found.slept_ns else now - longest)
+
     def flush(self) -> None:
         """Publishes the tokens that came, and now and then that this process is alive."""
+        self._note_interruption()
+        self._held = False
         behind = self._out.pending
         with self._lock:
             frames = [frame for each in self._under_way for frame in each.take()]

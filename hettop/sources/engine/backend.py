@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+from hettop.events import ProviderNodes
 from hettop.models.ports import Feed, InputOptions, Port
 from hettop.units import NS_PER_S
 
@@ -29,6 +30,7 @@ class LoadOptions:
     hints: optimisation hints of the framework, as it names them and their values.
     fresh_state: whether a model's state will be made anew before each call, where the backend can (`Renewing`).
     strict: whether a model that the unit does not run as a whole is an error, where the backend reports it.
+    custom_ops: libraries of custom operators, for ONNX Runtime.
     """
 
     threads: int | None = None
@@ -37,6 +39,7 @@ class LoadOptions:
     hints: Mapping[str, str] = field(default_factory=dict)
     fresh_state: bool = False
     strict: bool = False
+    custom_ops: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class Loaded:
         None where nothing is compiled.
     compiled: where the compiled model lies from which the framework's plan can be read; None where there are no plans.
     stateful: whether the framework itself carries a state from call to call, beside the inputs.
+    provider_nodes: how the nodes are assigned to execution providers; None where that is not known.
     recycle_after: after so many predictions the process had better be replaced by a new one; None: never.
     """
 
@@ -62,6 +66,7 @@ class Loaded:
     compiled: str | None = None
     recycle_after: int | None = None
     stateful: bool = False
+    provider_nodes: Sequence[ProviderNodes] | None = None
 
 
 class Clock(Protocol):
@@ -131,7 +136,7 @@ class Answer:
 
     prompt_tokens, tokens: as they were counted by who answers, None where nobody does. finish: why it ended, known once
     `chunks` has: `stop`, `length`, `content_filter`, `tool_calls`, or `other`. contradicted: whether a count of tokens
-    was discarded, as it cannot be true of what came.
+    was discarded, as it cannot be true of what came. cached_tokens: of the prompt, read before, as the server counts.
     """
 
     chunks: Iterator[tuple[int, bool]]
@@ -139,6 +144,7 @@ class Answer:
     tokens: int | None = None
     finish: str = ""
     contradicted: bool = False
+    cached_tokens: int | None = None
 
 
 class Answering(Protocol):
@@ -150,7 +156,9 @@ class Answering(Protocol):
     """
 
     streamed: bool
-    words: str
+
+    @property
+    def words(self) -> str: ...
 
     def answer(self, number: int) -> Answer: ...
 

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from hettop.events import LARGEST_EXACT, PHASES
+from hettop.events import LARGEST_EXACT, PHASES, ProviderNodes
 from hettop.sources.engine.published import OutputSet, decode_outputs, encode_outputs
 
 Column = npt.NDArray[np.int64]
@@ -75,6 +75,7 @@ class ReadyReport(Report, frozen=True, kw_only=True, tag="ready"):
     cached: bool | None = None
     compiled: str | None = None
     qos: str | None = None
+    provider_nodes: list[ProviderNodes] | None = None
 
 
 class ErrorReport(Report, frozen=True, kw_only=True, tag="error"):
@@ -135,6 +136,7 @@ class AnswerReport(Report, frozen=True, kw_only=True, tag="answer"):
     gaps_counted: bool = True
     tokens: int | None = None
     prompt_tokens: int | None = None
+    cached_tokens: int | None = None
     first_ns: int | None = None
     late_ns: int | None = None
     longest_ns: int | None = None

@@ -59,7 +59,7 @@ class EngineJob(msgspec.Struct, frozen=True, kw_only=True):
     would load another file fails. None: not checked.
     With `answers` it gives answers token by token; `warmup`, `limits` and `rate_hz` are then of answers.
     With `fresh_state` a stateful model gets a new state before each call, outside of its time, where the backend can.
-    With `strict` a unit that would run only a part of the model fails.
+    With `strict` a unit that would run only a part of the model fails. `custom_ops`: libraries of custom operators.
     """
 
     backend: str
@@ -82,6 +82,7 @@ class EngineJob(msgspec.Struct, frozen=True, kw_only=True):
     fresh_state: bool = False
     answers: AnswerJob | None = None
     strict: bool = False
+    custom_ops: tuple[str, ...] = ()
 
     def inputs(self) -> InputOptions:
         return InputOptions(seed=self.seed, shapes=self.shapes, values=self.values)

@@ -13,9 +13,9 @@ from itertools import pairwise, repeat
 
 from hettop.events import WINDOW_LIMIT
 from hettop.models.ports import Feed
+from hettop.processes.interruptions import Interruption
 from hettop.sources.engine.backend import Backend
 from hettop.sources.engine.frames import InterruptedReport, RetireReport, StateReport, UsageReport
-from hettop.sources.engine.interruptions import Interruption
 from hettop.sources.engine.job import Limits, RunMode, WorkerState
 from hettop.sources.engine.publisher import NOT_REPORTED, REFUSED, Out, Publisher, Window
 from hettop.units import NS_PER_S

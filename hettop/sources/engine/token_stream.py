@@ -36,9 +36,11 @@ class StreamChunk:
     text: str = ""
     finish: str | None = None
     prompt_tokens: int | None = None
+    cached_tokens: int | None = None
     tokens: int | None = None
     done: bool = False
     logprobs: int | None = None
+    model: str = ""
 
     @property
     def several(self) -> bool:
@@ -105,12 +107,15 @@ def read_chunk(event: bytes) -> StreamChunk:
         raise _malformed(event)
     usage = chunk.get("usage")
     counted = usage if isinstance(usage, dict) else {}
+    details = counted.get("prompt_tokens_details")
     return StreamChunk(
         text=_text(choice),
         finish=_finish(choice.get("finish_reason")),
         prompt_tokens=_count(counted, "prompt_tokens"),
+        cached_tokens=_count(details, "cached_tokens") if isinstance(details, dict) else None,
         tokens=_count(counted, "completion_tokens"),
         logprobs=_logprobs(choice),
+        model=name if isinstance(name := chunk.get("model"), str) else "",
     )
 
 

@@ -19,6 +19,7 @@ from hettop.errors import HettopError
 from hettop.models.content import check_unchanged
 from hettop.models.ports import Feed, InputOptions, Port
 from hettop.processes.framework_errors import named_reason
+from hettop.processes.interruptions import ContinueListener, Interruptions, slept_ns
 from hettop.processes.qos import frozen_collector, set_worker_qos
 from hettop.processes.serve import begin_child
 from hettop.sources.engine import job as jobs
@@ -35,7 +36,6 @@ from hettop.sources.engine.backend import (
 )
 from hettop.sources.engine.backends import create
 from hettop.sources.engine.frames import ErrorReport, ReadyReport, StateReport, encode_outputs_frame, encode_report
-from hettop.sources.engine.interruptions import Interruptions, listen_for_continue, slept_ns
 from hettop.sources.engine.job import RunMode, WorkerState
 from hettop.sources.engine.loop import Sampler
 from hettop.sources.engine.published import VALUES_LIMIT, OutputSet, thin
@@ -60,7 +60,7 @@ def main() -> None:
     job = jobs.decode_job(line)
     state = WorkerState(RunMode.RUN if job.run else RunMode.PAUSE, job.limits, job.condition)
     writer = FrameWriter(out, job.backlog_bytes)
-    interruptions = Interruptions(listen_for_continue(), slept_ns)
+    interruptions = Interruptions(ContinueListener(), slept_ns)
     threading.Thread(target=_work, args=(job, state, writer, interruptions), name="worker", daemon=True).start()
     _read_commands(commands, state)
     os._exit(PARENT_GONE)  # at once: the worker may hang in a native call, and has no one to report to
@@ -132,7 +132,13 @@ def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter, inter
         backend = create(job.backend, RealClock())
         name, threads = split_unit(job.unit)
         options = LoadOptions(
-            threads, job.function, partial(_tell, writer), job.hints, fresh_state=job.fresh_state, strict=job.strict
+            threads,
+            job.function,
+            partial(_tell, writer),
+            job.hints,
+            fresh_state=job.fresh_state,
+            strict=job.strict,
+            custom_ops=job.custom_ops,
         )
         loaded = _load(backend, job, name, options)
         feed = {} if job.answers is not None else backend.make_inputs(loaded.inputs, job.inputs())
@@ -152,10 +158,15 @@ def _measure(job: jobs.EngineJob, state: WorkerState, writer: FrameWriter, inter
             concurrency=job.answers.concurrency or 1,
             threads=answering.streamed,
             read_usage=UsageMeter().read,
+            interruption=interruptions.poll,
             peak_memory_mb=peak_memory_mb,
         )
-        described = replace(loaded, note="; ".join(filter(None, (loaded.note, answering.words))))
-        _give_answers(loop, writer, lambda first_ns: _ready(backend, described, feed, job, first_ns=first_ns, qos=qos))
+
+        def ready(first_ns: int) -> ReadyReport:
+            described = replace(loaded, note="; ".join(filter(None, (loaded.note, answering.words))))
+            return _ready(backend, described, feed, job, first_ns=first_ns, qos=qos)
+
+        _give_answers(loop, writer, ready)
         return
     sampler = Sampler(
         backend,
@@ -229,6 +240,7 @@ def _ready(
         load_ns=loaded.load_ns,
         first_ns=first_ns,
         placed=loaded.placed,
+        provider_nodes=None if loaded.provider_nodes is None else list(loaded.provider_nodes),
         note=" · ".join(part for part in (loaded.note, chosen) if part),
         inputs=[fed(port, feed) for port in loaded.inputs],
         peak_memory_mb=peak_memory_mb(),

@@ -107,20 +107,28 @@ def _first(sources: Sequence[PowerSource], known: Mapping[str, Availability]) ->
     for source in sources:
         there = known.get(source.name) or source.probe()
         if there.ok:
-            return Choice(source, _reasons(found), source.name, needs_access=_needs_access(found))
+            # Where it works in part, what fixes a better one is worth knowing.
+            fix = _fix(found) if there.reason else ""
+            return Choice(
+                source, _reasons(found), source.name, reason=there.reason, fix=fix, needs_access=_needs_access(found)
+            )
         found[source.name] = there
     return Choice(
         None,
         _reasons(found),
         sources[0].name if len(sources) == 1 else NONE,
         reason=_why(found),
-        fix=clean(next((there.fix for there in found.values() if there.fix), "")),
+        fix=_fix(found),
         needs_access=_needs_access(found),
     )
 
 
 def _reasons(found: Mapping[str, Availability]) -> dict[str, str]:
     return {name: clean(there.reason) for name, there in found.items()}
+
+
+def _fix(found: Mapping[str, Availability]) -> str:
+    return clean(next((there.fix for there in found.values() if there.fix), ""))
 
 
 def _needs_access(found: Mapping[str, Availability]) -> bool:

@@ -241,12 +241,12 @@ class PowerFeed:
         self._wake.clear()
 
     def _say_running(self, source: PowerSource, choice: Choice) -> None:
-        notes = [source.note]
+        notes = [choice.reason, source.note]
         if self._interval_ns != self._asked_ns:
             notes.append(
                 f"a sample every {self._interval_ns / 1e6:g} ms, not the requested {self._asked_ns / 1e6:g} ms"
             )
-        self._say(source, "running", "; ".join(filter(None, notes)), choice=choice)
+        self._say(source, "running", "; ".join(filter(None, notes)), choice.fix, choice=choice)
 
     def _tell_none(self, choice: Choice) -> None:
         self._source = None

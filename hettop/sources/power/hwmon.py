@@ -10,6 +10,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
+from hettop.sources.power.accelerators import Accelerators
 from hettop.sources.power.sample import ESTIMATED, PowerSample, make_sample, milliwatts
 from hettop.sources.power.source import (
     UNAVAILABLE,
@@ -76,11 +77,12 @@ class HwmonSource:
         """A sample at the end of each interval; PowerLostError when no sensor can be read any more."""
         sensors, _ = sensors_in(self._folder)
         began: int | None = None
-        for _ in self._interval.moments(max(SHORTEST_NS, interval_ns)):
-            now = self._machine.now()
-            if began is not None and now > began:
-                yield _sample(sensors, now - began)
-            began = now
+        with Accelerators(self._machine) as accelerators:
+            for _ in self._interval.moments(max(SHORTEST_NS, interval_ns)):
+                now = self._machine.now()
+                if began is not None and now > began:
+                    yield accelerators.beside(_sample(sensors, now - began))
+                began = now
 
     def stop(self) -> None:
         self._interval.stop()

@@ -25,6 +25,9 @@ SOURCES = {
     "zeus": SourceEntry("hettop.sources.power.zeus:ZeusSource", "macOS, pip install 'hettop[zeus]'"),
     "rapl": SourceEntry("hettop.sources.power.rapl:RaplSource", "Linux"),
     "hwmon": SourceEntry("hettop.sources.power.hwmon:HwmonSource", "Linux"),
+    "accelerators": SourceEntry(
+        "hettop.sources.power.accelerators:AcceleratorSource", "Linux; NVIDIA: pip install 'hettop[nvidia]'"
+    ),
 }
 
 NONE = "none"

@@ -102,8 +102,8 @@ def _rows(columns: Sequence[_Column], n: int) -> list[str]:
 def _columns(samples: Sequence[PowerSample], work: Mapping[str, float]) -> list[_Column]:
     columns = [_Column("", [str(index + 1) for index in range(len(samples))], "mean", "peak")]
     columns.append(_Column("window s", [_window(sample.elapsed_ns) for sample in samples], spare=1))
-    for rail in RAILS:
-        values = [sample.mw[rail] for sample in samples]
+    for rail in dict.fromkeys((*RAILS, *(rail for sample in samples for rail in sample.mw))):
+        values = [sample.mw.get(rail) for sample in samples]
         if any(value is not None for value in values):
             measured = [sample.measured_mw(rail) for sample in samples]
             mean, peak = _mean(measured, samples), max((mw for mw in measured if mw is not None), default=None)
@@ -186,19 +186,19 @@ class Stream:
     rails: tuple[str, ...] = ()
     elapsed_ns: int = 0
     n: int = 0
-    totals: dict[str, Totals] = field(default_factory=lambda: {rail: Totals() for rail in RAILS})
+    totals: dict[str, Totals] = field(default_factory=dict)
 
     def row(self, sample: PowerSample) -> str:
         """A row, after a heading where the columns have changed; ends with a line feed."""
         self.n += 1
         self.elapsed_ns += sample.elapsed_ns or 0
-        for rail in RAILS:
-            self.totals[rail].add(sample.measured_mw(rail), sample.elapsed_ns or 0)
-        rails = tuple(rail for rail in RAILS if rail in self.rails or sample.mw[rail] is not None)
+        for rail in sample.mw:
+            self.totals.setdefault(rail, Totals()).add(sample.measured_mw(rail), sample.elapsed_ns or 0)
+        rails = tuple(rail for rail in self.totals if rail in self.rails or sample.mw.get(rail) is not None)
         heading = "" if rails == self.rails and self.n > 1 else _row("s", *(f"{rail} W" for rail in rails))
         self.rails = rails
         rest = " ".join(clean(word, 20) for word in (sample.thermal or "", *sample.flags))
-        watts = (_watts(sample.mw[rail]) for rail in rails)
+        watts = (_watts(sample.mw.get(rail)) for rail in rails)
         return heading + _row(f"{self.elapsed_ns / NS_PER_S:.1f}", *watts, rest=rest)
 
     def end(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from hettop.sources.power.accelerators import Accelerators
 from hettop.sources.power.sample import PARTIAL, PowerSample, make_sample, milliwatts
 from hettop.sources.power.source import (
     UNAVAILABLE,
@@ -77,11 +78,12 @@ class RaplSource:
         self._packages = sum(zone.rail == "package" for zone in zones)
         before: Mapping[Zone, int] = {}
         began: int | None = None
-        for _ in self._interval.moments(max(SHORTEST_NS, interval_ns)):
-            now, counters = self._machine.now(), _read(zones)
-            if began is not None and now > began:
-                yield _sample(zones, before, counters, now - began)
-            before, began = counters, now
+        with Accelerators(self._machine) as accelerators:
+            for _ in self._interval.moments(max(SHORTEST_NS, interval_ns)):
+                now, counters = self._machine.now(), _read(zones)
+                if began is not None and now > began:
+                    yield accelerators.beside(_sample(zones, before, counters, now - began))
+                before, began = counters, now
 
     def stop(self) -> None:
         self._interval.stop()

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from hettop.events import LARGEST_EXACT, TEXT_LIMIT, Cluster, Gpu, Power
+import msgspec
+
+from hettop.events import LARGEST_EXACT, TEXT_LIMIT, Accelerator, Cluster, Gpu, Power
 
 T = TypeVar("T", int, float)
 
@@ -45,7 +47,8 @@ SHARE_SLACK = 0.02  # idle and down are rounded apart from each other, so their 
 class PowerSample:
     """Mean power over the `elapsed_ns` before it was reported; None where the source does not say how long that was.
 
-    mw: every rail of RAILS in mW. `combined` and `package` are only as the source reports them, never summed here.
+    mw: every rail of RAILS in mW, then those of `accelerators`. `combined` and `package` are only as the source reports
+        them, never summed here.
     clusters: slowest tier first where highest frequencies are known, else as reported; names as the source prints them.
     thermal: the source's own word.
     """
@@ -57,6 +60,7 @@ class PowerSample:
     gpu: Gpu | None = None
     thermal: str | None = None
     flags: tuple[str, ...] = ()
+    accelerators: tuple[Accelerator, ...] = ()
 
     def measured_mw(self, rail: str) -> float | None:
         """What the rail drew; None where it was not measured.
@@ -64,7 +68,7 @@ class PowerSample:
         That is where nothing was printed, a zero where zeros are suspect, and a sum that such a zero is part of or that
         contradicts its parts.
         """
-        mw = self.mw[rail]
+        mw = self.mw.get(rail)
         if rail in SUMS and (SUSPECT_ZERO in self.flags or INCONSISTENT in self.flags):
             return None
         return None if mw == 0 and SUSPECT_ZERO in self.flags else mw
@@ -143,6 +147,7 @@ def as_event(sample: PowerSample, t: int, elapsed_ns: int) -> Power:
         gpu=sample.gpu,
         thermal=sample.thermal,
         flags=list(sample.flags),
+        accelerators=list(sample.accelerators),
     )
 
 
@@ -151,11 +156,12 @@ def of_event(event: Power) -> PowerSample:
     return PowerSample(
         source=event.source,
         elapsed_ns=event.elapsed_ns,
-        mw={rail: event.mw.get(rail) for rail in RAILS},
+        mw={**dict.fromkeys(RAILS), **event.mw},
         clusters=tuple(event.clusters),
         gpu=event.gpu,
         thermal=event.thermal,
         flags=tuple(event.flags),
+        accelerators=tuple(event.accelerators),
     )
 
 
@@ -168,6 +174,7 @@ def as_document(sample: PowerSample) -> dict[str, Any]:
         "gpu": {"mhz": sample.gpu.mhz, "busy": sample.gpu.busy} if sample.gpu else None,
         "thermal": sample.thermal,
         "flags": list(sample.flags),
+        "accelerators": [msgspec.structs.asdict(each) for each in sample.accelerators],
     }
 
 

@@ -11,7 +11,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -36,6 +36,7 @@ class Availability:
     """Whether a source works here; if not, why, and the command or step that fixes it.
 
     impossible: nothing that the user could do while hettop runs would fix it, as access could be given.
+    reason of one that works: what it lacks.
     absent: nothing is broken or denied: this system has no such thing, or an optional part is not installed.
     foreign: it is of another system. needs_access: all it lacks is the access that the user can give.
     """
@@ -106,7 +107,8 @@ class Machine:
     """`system` as `sys.platform` names it, `release` of macOS (`15.1`), `chip` by its maker's name; None if unknown.
 
     now: monotonic ns. wait: None pauses in real time. find: the path of an executable by name or path, or None.
-    sysfs: where the kernel shows power counters on Linux. load: imports a module by name.
+    sysfs, procfs: where the kernel shows devices and processes on Linux. load: imports a module by name.
+    engines: the process ids of hettop's engines.
     """
 
     system: str
@@ -120,6 +122,8 @@ class Machine:
     guard: Callable[[], Guard]
     load: Callable[[str], Any]
     sysfs: Path = Path("/sys")
+    procfs: Path = Path("/proc")
+    engines: Callable[[], Sequence[int]] = tuple
     wait: Wait | None = None
 
     @property

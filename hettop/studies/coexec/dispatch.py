@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import msgspec
 
 from hettop.errors import HettopError
+from hettop.processes.interruptions import ContinueListener, Interruption, Interruptions, slept_ns
 from hettop.processes.qos import frozen_collector
 from hettop.processes.reaper import Reaper
 from hettop.processes.serve import Replies, Request, begin_child
@@ -51,7 +52,8 @@ def _run(job: CoexecJob, replies: Replies) -> Result:
         crew = ProcessCrew(job.units, job.work, clock=clock, guard=reaper, environment=dict(os.environ), ending=STDIN)
         try:
             with frozen_collector():
-                return CoexecRun(job, crew, clock, tell=replies.progress).run()
+                interruption = Interruptions(ContinueListener(), slept_ns).poll
+                return CoexecRun(job, crew, clock, tell=replies.progress, interruption=interruption).run()
         finally:
             crew.close()
     finally:
@@ -78,7 +80,10 @@ class _Unit:
 
 
 class CoexecRun:
-    """Runs `job` on `crew`; `tell` is called with what is going on, and after each round with all that is known."""
+    """Runs `job` on `crew`; `tell` is called with what is going on, and after each round with all that is known.
+
+    A block during which there is an `interruption` runs again.
+    """
 
     def __init__(
         self,
@@ -88,11 +93,14 @@ class CoexecRun:
         *,
         timeouts: Timeouts | None = None,
         tell: Callable[[CoexecProgress], None] = lambda _: None,
+        interruption: Callable[[], Interruption | None] = lambda: None,
     ) -> None:
         self._job = job
         self._crew = crew
         self._clock = clock
         self._tell = tell
+        self._interruption = interruption
+        self._interrupted = False
         self._timeouts = timeouts or Timeouts()
         self._units = {unit: _Unit(heard=clock.now()) for unit in job.units}
         self._stealing = Stealing(dict.fromkeys(job.units, 0), job.depth)
@@ -137,6 +145,8 @@ class CoexecRun:
                 continue
             self._tell(CoexecProgress(text=self._doing(present), share=self._share))
             stretch = self._run(block)
+            while self._interrupted:
+                stretch = self._run(block)
             if stretch is None:
                 continue
             if len(block.units) == 1:
@@ -161,6 +171,7 @@ class CoexecRun:
     def _run(self, block: Block) -> Stretch | None:
         """One block, the rest before it included."""
         self._rest()
+        self._interrupted = False
         tally = self._block = Tally(block.units)
         self._stealing.active = block.units
         begin, crew = self._clock.now(), self._present(block.units)
@@ -190,11 +201,14 @@ class CoexecRun:
             self._receive(self._clock.now() + LONGEST_WAIT_NS)
 
     def _close(self, tally: Tally, crew: list[str], until: int) -> Stretch | None:
-        """What the block amounts to, which goes into the book. One of all in which somebody died amounts to nothing."""
+        """What the block amounts to, which goes into the book.
+
+        One of all in which somebody died amounts to nothing, and so does one that was interrupted.
+        """
         self._block, self._stealing.active = None, ()
         present = self._present(tally.units)
         stretch = tally.stretch(until, present)
-        if stretch is None or (len(tally.units) > 1 and present != crew):
+        if stretch is None or self._interrupted or (len(tally.units) > 1 and present != crew):
             return None
         if len(tally.units) > 1:
             self._book.all(stretch, crew, tally.latencies(until))
@@ -221,6 +235,10 @@ class CoexecRun:
         until = min(until, self._clock.now() + LONGEST_WAIT_NS)
         for said in self._crew.listen(until):
             self._take(said)
+        if self._interruption() is not None:
+            self._interrupted = True
+            for unit in self._units.values():
+                unit.heard = self._clock.now()  # the workers were stopped, too: their silence is no hang
         if self._crew.end_asked or not (self._alive() or self._loading()):
             raise EndedError
         self._look_for_hangs()

@@ -238,7 +238,7 @@ class TogetherPower:
         self._waiting = later
 
     def _count(self, window: PowerWindow, source: str) -> None:
-        mw = estimate(window.mw)
+        mw = estimate(window.known)
         if mw is not None:
             self._source = source
             self._covered_ns += window.elapsed_ns

@@ -31,6 +31,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     hints: dict[str, str] = {}
     warmup: int = WARMUP
     strict: bool = False
+    custom_ops: tuple[str, ...] = ()
 
     def inputs(self) -> InputOptions:
         return InputOptions(seed=self.seed, shapes=self.shapes, values=self.values)

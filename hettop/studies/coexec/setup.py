@@ -115,6 +115,7 @@ def make_job(
         hints=dict(setup.hints),
         warmup=warmup,
         strict=options.strict,
+        custom_ops=setup.custom_ops,
     )
     # A power sample must fall wholly into a block.
     usual_ns = INTERVALS_A_BLOCK * POWER_INTERVAL_NS if powered else BLOCK_NS

@@ -98,9 +98,8 @@ def _loaded(job: WorkerJob) -> tuple[Backend, Feed, str | None, str]:
     try:
         backend = create(work.backend, RealClock())
         name, threads = split_unit(job.unit)
-        loaded = backend.load(
-            work.model, name, LoadOptions(threads, work.function, hints=work.hints, strict=work.strict)
-        )
+        options = LoadOptions(threads, work.function, hints=work.hints, strict=work.strict, custom_ops=work.custom_ops)
+        loaded = backend.load(work.model, name, options)
         return backend, backend.make_inputs(loaded.inputs, work.inputs()), loaded.placed, loaded.note
     except HettopError:
         raise

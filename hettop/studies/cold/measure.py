@@ -213,6 +213,10 @@ class ColdStarts:
     def _end(self, unit: str, began_ns: int, measurement: Measurement) -> None:
         self._running = None
         measurement.close("the start is measured")
+        seen = measurement.session.units.get(unit)
+        if seen is not None and (seen.stops or seen.sleeps):
+            self._waiting.appendleft(unit)  # its times are not those of a start: once more
+            return
         start = start_of(unit, began_ns, _recorded(self._file))
         if not start.complete and start.error is None:
             start = replace(start, error=INCOMPLETE)

@@ -20,6 +20,7 @@ from hettop.models.cache import ModelCache
 from hettop.processes.framework_errors import reason
 from hettop.processes.qos import set_worker_qos
 from hettop.sources.engine.backend import Clock
+from hettop.sources.engine.custom_ops import register_custom_ops
 from hettop.studies.coexec.blocks import BLOCK_NS, BLOCK_SAMPLES, FEWEST_SAMPLES, REST_NS
 from hettop.studies.coexec.run_totals import Span, work_within
 from hettop.studies.layers.running import session_options
@@ -272,6 +273,7 @@ def _between_operators(file: Path, threads: int) -> Any:
     import onnxruntime
 
     options = session_options(1)
+    register_custom_ops(options, file)
     options.execution_mode = onnxruntime.ExecutionMode.ORT_PARALLEL
     options.inter_op_num_threads = threads
     try:

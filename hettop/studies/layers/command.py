@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hettop.analysis.unit_samples import WALL, in_order_of, main_load, measured
+from hettop.console.messages import warn_of_damage
 from hettop.errors import HettopError
 from hettop.measurement.arguments import (
     model_options,
@@ -80,6 +81,7 @@ def measure(arguments: argparse.Namespace, output: StudyOutput) -> tuple[Setup, 
         roofs=backend == BACKEND,
         backend=backend,
         hints=dict(setup.hints),
+        custom_ops=setup.custom_ops,
     )
     output.begin(setup)
     what = (
@@ -138,7 +140,9 @@ def layers_of_recording(path: Path, unit: str) -> tuple[str, dict[str, Any], Lay
 
     Raises HettopError: `recording` for what cannot be read, `input` for a unit that has no plan or no samples there.
     """
-    session = read_recording(path).session
+    recorded = read_recording(path)
+    warn_of_damage(recorded.report, path)
+    session = recorded.session
     plan = session.units[unit].plan if unit in session.units else None
     if plan is None:
         raise HettopError("input", f"{clean(path.name)} has no plan of {clean(unit)}", _hint(session))

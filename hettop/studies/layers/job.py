@@ -41,6 +41,7 @@ class LayersJob(msgspec.Struct, frozen=True, kw_only=True):
     roofs: bool = True
     backend: str = PROFILED
     hints: dict[str, str] = {}
+    custom_ops: tuple[str, ...] = ()
 
     def inputs(self) -> InputOptions:
         return InputOptions(seed=self.seed, shapes=self.shapes, values=self.values)

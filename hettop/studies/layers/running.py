@@ -22,6 +22,7 @@ from hettop.models.translated import translated_file
 from hettop.processes.framework_errors import reason
 from hettop.sources.counters import LINE_BYTES, CacheCounters, why_no_counters
 from hettop.sources.engine.backend import Clock, LoadOptions, split_unit
+from hettop.sources.engine.custom_ops import register_custom_ops
 from hettop.studies.layers.graph import INSERTED, Node, lead_back, named_copy, read_layers, read_wiring
 from hettop.studies.layers.job import LayersJob
 from hettop.studies.layers.profile import RanNode, mean_of_the_middle, read_profile
@@ -91,10 +92,10 @@ def _layers(
             f"use {PROFILED}, or {PROFILED}@N for N threads",
         )
     backend = OnnxRuntimeBackend(clock, cache)
-    loaded = backend.load(job.model, name, LoadOptions(threads, job.function))
+    loaded = backend.load(job.model, name, LoadOptions(threads, job.function, custom_ops=job.custom_ops))
     feed = backend.make_inputs(loaded.inputs, job.inputs())
     file = named_copy(_onnx_file(job, cache), folder)
-    profiled = _Profiled(file, threads, folder, [port.name for port in loaded.outputs])
+    profiled = _Profiled(file, threads, folder, [port.name for port in loaded.outputs], job.custom_ops)
     runs = profiled.affordable(job.runs, job.warmup, most_events)
     plain = partial(backend.predict, feed)
     end_to_end = _in_turns(plain, partial(profiled.call, feed), job.warmup, runs, clock=clock, counters=counters)
@@ -132,10 +133,13 @@ def _cache_use(counters: CacheCounters | None, calls: int, rows: Sequence[LayerR
 class _Profiled:
     """A session whose calls are profiled, set up as the engine's; it writes down the graph that it made, too."""
 
-    def __init__(self, file: Path, threads: int | None, folder: Path, outputs: list[str]) -> None:
+    def __init__(
+        self, file: Path, threads: int | None, folder: Path, outputs: list[str], custom_ops: Sequence[str]
+    ) -> None:
         import onnxruntime
 
         options = session_options(threads)
+        register_custom_ops(options, file, custom_ops)
         options.enable_profiling = True
         options.profile_file_prefix = str(folder / "profile")
         optimised = folder / "optimised.onnx"

@@ -297,4 +297,4 @@ def _kernel(spec: Spec, times_ns: Sequence[int]) -> Kernel:
 
 
 if __name__ == "__main__":
-    serve(measured, LayersJob)
+    serve(measured, LayersJob, timed=True)

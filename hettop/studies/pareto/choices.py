@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from hettop.analysis.pareto import ACCURACY, DIFFERENCE, ENERGY, LATENCY, SIZE, THROUGHPUT, Choice
+from hettop.console.messages import warn_of_damage
 from hettop.errors import HettopError
 from hettop.measurement.recorded import RECORDING_SUFFIXES, read_recording
 from hettop.report.document import session_document
@@ -57,7 +58,9 @@ def accuracy_names(choice: Choice) -> list[str]:
 
 def _document(path: Path) -> Any:
     if path.name.lower().endswith(RECORDING_SUFFIXES):
-        session = read_recording(path).session
+        recorded = read_recording(path)
+        warn_of_damage(recorded.report, path)
+        session = recorded.session
         return json.loads(msgspec.json.encode({**session_document(session), **_of_studies(session.studies)}))
     try:
         if path.stat().st_size > LARGEST_DOCUMENT:

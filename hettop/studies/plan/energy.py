@@ -102,7 +102,7 @@ def _watts(block: Block, windows: Sequence[PowerWindow]) -> float | None:
     inside = [
         (mw, each.elapsed_ns)
         for each in windows
-        if block.begin_ns <= each.start_ns and each.end_ns <= block.end_ns and (mw := estimate(each.mw)) is not None
+        if block.begin_ns <= each.start_ns and each.end_ns <= block.end_ns and (mw := estimate(each.known)) is not None
     ]
     covered = sum(ns for _, ns in inside)
     return sum(mw * ns for mw, ns in inside) / covered / 1000 if covered else None

@@ -75,6 +75,8 @@ def prepare_devices(options: ModelOptions, devices: tuple[str, ...] | None, core
     if options.backend not in (None, DEFAULT_BACKEND):
         hint = "leave out --backend: Core ML files are translated"
         raise HettopError("usage", f"per-layer costs need {DEFAULT_BACKEND} or Core ML's plan", hint)
+    if options.custom_ops:
+        raise HettopError("usage", "plans load no libraries of custom operators", "leave out --custom-ops")
     setup = prepare(replace(options, backend=DEFAULT_BACKEND), devices or ("all",), cores)
     if devices is None:
         threaded = tuple(unit for unit in setup.units if split_unit(unit)[1] is not None)

@@ -28,7 +28,7 @@ from hettop.models.precision import (
     VariantJob,
     note_of,
 )
-from hettop.models.resolve import TRANSLATED, ResolvedModel, core_ml_file, is_core_ml, model_file
+from hettop.models.resolve import ON_CPU, TRANSLATED, ResolvedModel, core_ml_file, is_core_ml, model_file
 from hettop.models.translated import translated_file
 from hettop.processes.call import call
 from hettop.processes.child_process import module_command
@@ -234,7 +234,7 @@ def _loading(setup: Setup, path: Path, precision: str) -> Setup:
         name=f"{setup.model.name} {precision}",
         path=path,
         sha256=content_sha256(path),
-        note=note.replace(f"{TRANSLATED}, CPU", TRANSLATED),
+        note=note.replace(f"{TRANSLATED}{ON_CPU}", TRANSLATED),
     )
     return replace(setup, model=model)
 

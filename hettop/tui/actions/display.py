@@ -5,11 +5,13 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
 from textual.app import SystemCommand
 from textual.command import CommandList, CommandPalette
+from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.theme import Theme
 
@@ -54,6 +56,15 @@ class Palette(Guarded, CommandPalette):
         """Moves in the list, once it has been laid out: a page up would raise KeyError."""
         if self.query_one(CommandList)._lines:
             super()._action_command_list(action)
+
+    def run_worker(self, work: Any, *arguments: Any, **options: Any) -> Any:
+        """Gathers commands, which ends quietly where the list is gone: the palette closes, or hettop ends."""
+
+        async def gather() -> None:
+            with suppress(NoMatches):
+                await work()
+
+        return super().run_worker(gather, *arguments, **options)
 
 
 LEAST_FOR_SIDE = 100

@@ -28,7 +28,8 @@ _RAIL_LINES = ((56, 3), (38, 2))
 """Lines of a screen from which on a rail is a curve of so many lines with an axis; else it is one line of bars."""
 
 CAPTURE = " CAPTURE "
-_NAMES = {"package": "PKG", "sum": "sum"}
+_NAMES = {"package": "PKG", "sum": "sum", "Intel GPU": "INTEL", "AMD GPU": "AMD"}
+_NVIDIA = "NVIDIA"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ def draw_power(view: PowerView, how: Drawing, units: Sequence[UnitRow] = ()) -> 
     rows += _energies(view, units, width)
     if not rows or view.state not in ("running", None):
         rows += _trouble(view, width)
-    return [*rows, *(_cluster(row, width) for row in view.clusters)]
+    return [*rows, *(_cluster(row, width) for row in view.clusters), *_accelerators(view, width)]
 
 
 def _heading(width: int) -> Line:
@@ -157,7 +158,7 @@ def _rail(row: RailRow, top_w: float | None, how: Drawing, ink: str = "text", *,
 
 
 def rail_name(rail: str) -> str:
-    return _NAMES.get(rail, clean(rail, _NAME - 1).upper())
+    return _NAMES.get(rail, clean(rail.replace(_NVIDIA, "NV"), _NAME - 1).upper())
 
 
 def upright_axis(top: str, rows: int) -> list[str]:
@@ -204,9 +205,15 @@ def _energy(view: PowerView, width: int) -> Line:
     if view.baseline_w is not None and width >= _ROOMY:
         net += f" (idle baseline {watts(view.baseline_w)} W)"
     hint = "" if view.net_mj is not None or width < _WIDE else " (b: idle baseline, for net)"
-    meaning = " · sum: CPU+GPU+ANE (estimate)" if width >= _ROOMY else ""
+    meaning = f" · sum: {_meaning(view)} (estimate)" if width >= _ROOMY else ""
     figure = line((f"{significant(view.energy_mj)} mJ", "strong"), (f" per inference{net}", "text"))
     return fit(line(*figure, (hint, "muted"), (meaning, "muted")), width)
+
+
+def _meaning(view: PowerView) -> str:
+    """What the sum is of."""
+    of_pc = "package" in view.made_of or view.accelerators
+    return "+".join(map(rail_name, view.made_of)) if of_pc else "CPU+GPU+ANE"
 
 
 def _trouble(view: PowerView, width: int) -> list[Line]:
@@ -214,13 +221,9 @@ def _trouble(view: PowerView, width: int) -> list[Line]:
     if view.state in (None, "starting"):
         return [fit(line(("looking for a power source …", "muted")), width)]
     # The reason of a running source is a note, not the cause of missing samples.
-    why = (
-        "no usable sample yet"
-        if view.state == "running"
-        else view.reason or f"the power source has {view.state}"
-        if view.state == "stopped"
-        else view.reason or view.state
-    )
+    waiting = view.state == "running" and not view.accelerators
+    stopped = f"the power source has {view.state}" if view.state == "stopped" else view.state
+    why = "no usable sample yet" if waiting else view.reason or stopped
     key = ", press p" if view.needs_access and view.state != "running" else ""
     words = f"{UNKNOWN}: {why}{key}"
     rows = [fit(line((text, "warning")), width) for text in wrapped(clean(words), width)]
@@ -233,6 +236,19 @@ def _cluster(row: ClusterRow, width: int) -> Line:
     room = width - len(head) - 10
     bar = glyphs.FULL * round((row.busy or 0.0) * room) if room >= _SMALLEST_SPARK else ""
     return fit(line((head, "muted"), (f" {_clock(row):>8} ", "muted"), (bar, "low")), width)
+
+
+def _accelerators(view: PowerView, width: int) -> list[Line]:
+    """What each GPU and NPU did: busy share, clock, the share by this session's engines, temperature; or why not."""
+    rows = []
+    for each in view.accelerators:
+        clock = UNKNOWN if each.mhz is None else f"{each.mhz / 1000:.2f} GHz"
+        own = "" if each.engine_busy is None else f"  engines {percent(each.engine_busy)}"
+        warm = "" if each.temperature_c is None else f"  {each.temperature_c:.0f} °C"
+        head = f"{rail_name(each.name):<{_NAME}}{percent(each.busy):>{_NUMBER}} {clock:>8}{own}{warm}"
+        why = f"  {clean(each.why)}" if each.why else ""
+        rows.append(fit(line((head, "text"), (why, "muted")), width))
+    return rows
 
 
 def _cluster_name(row: ClusterRow) -> str:
@@ -256,7 +272,8 @@ def large_power(view: PowerView, units: Sequence[UnitRow], size: tuple[int, int]
     below them energy per inference by unit."""
     width, height = size
     rails = [*view.rails, *([view.estimate] if view.estimate is not None else [])]
-    below = [*_trouble_of(view, width), *_totals(view, width), *_unit_energies(view, units, width)]
+    below = [*_accelerators(view, width), *_trouble_of(view, width), *_totals(view, width)]
+    below += _unit_energies(view, units, width)
     curves = len(rails) + len(view.clusters)
     below = below[: max(1, height - curves - 2)]
     room = height - len(below) - 2
@@ -302,7 +319,7 @@ def _totals(view: PowerView, width: int) -> list[Line]:
         return []
     words = f"{significant(total.energy_j)} J in {seconds(total.covered_ns)} of power samples since the start"
     idle = f"; idle baseline {watts(view.baseline_w)} W" if view.baseline_w is not None else ""
-    meaning = "; sum: CPU+GPU+ANE, an estimate, not the whole machine"
+    meaning = f"; sum: {_meaning(view)}, an estimate, not the whole machine"
     return [fit(line((part, "muted")), width) for part in wrapped(words + idle + meaning, width)]
 
 

@@ -99,6 +99,8 @@ def rate_lines(view: AnswersView, width: int) -> list[Line]:
     costs = line(("energy ", "muted"), (energy, "text"), (" · frames missed ", "muted"), (canary, "text"))
     joined = line(*rates, (" · ", "muted"), *costs)
     lines = [joined] if width_of(joined) <= width else [rates, costs]
+    if view.why_no_energy:
+        lines.append(line((f"energy {UNKNOWN}: {view.why_no_energy}", "muted")))
     if view.several:
         share = f"{count(view.several)} of {count(view.chunks)} chunks held several tokens: no gap of theirs counts"
         lines.append(line((share, "warning")))

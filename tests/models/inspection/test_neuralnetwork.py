@@ -88,15 +88,31 @@ def test_a_converted_network_counts_as_its_program_does(tmp_path: Path) -> None:
     assert found.parameters == 216 + 256 + 10_250
 
 
-def test_a_layer_whose_cost_depends_on_its_steps_is_unknown_and_said(tmp_path: Path) -> None:
+def test_a_recurrent_layer_is_counted_by_its_steps(tmp_path: Path) -> None:
+    """One step of four gates: 4 values each from 8 inputs and a state of 4."""
     builder = neural.NeuralNetworkBuilder([("x", datatypes.Array(8))], [("y", datatypes.Array(4))])
     gates = [zeros(4, 8)] * 4
     again = [zeros(4, 4)] * 4
-    builder.add_unilstm("lstm", again, gates, [zeros(4)] * 4, 4, 8, ["x", "h", "c"], ["y", "h2", "c2"])
+    builder.add_unilstm("lstm", again, gates, [zeros(4)] * 4, 4, 8, ["x"], ["y"])
     found = totals(inspect(written(builder.spec, tmp_path / "m.mlmodel"), shapes={}))
-    assert found.macs is None
-    assert "uniDirectionalLSTM lstm" in " ".join(found.notes)
+    assert found.macs == 4 * 4 * (8 + 4)
     assert found.parameters == 4 * (32 + 16 + 4)
+
+
+def test_layers_and_stages_without_a_translation_are_listed(tmp_path: Path) -> None:
+    network = classic()
+    network.neuralNetwork.layers.add(name="mine", input=["y"], output=["z"]).custom.className = "Mine"
+    found = inspect(written(network, tmp_path / "m.mlmodel"), shapes={})
+    assert [(each.op, each.place) for each in found.missing_ops] == [("custom", "layer 'mine'")]
+    assert totals(found).macs is None
+    model = importlib.import_module("coremltools.proto.Model_pb2").Model()
+    model.specificationVersion = 4
+    model.description.CopyFrom(classic().description)
+    model.pipeline.models.add().CopyFrom(classic())
+    model.pipeline.models.add().nonMaximumSuppression.iouThreshold = 0.5
+    model.pipeline.names.extend(["network", "boxes"])
+    found = inspect(written(model, tmp_path / "p.mlmodel"), shapes={})
+    assert [(each.op, each.place) for each in found.missing_ops] == [("nonMaximumSuppression", "stage 'boxes'")]
 
 
 def test_a_pipeline_is_described_by_its_stages_and_not_counted(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from hettop.errors import HettopError
+from hettop.models.inspection.graph import Layer, repeated
 from hettop.models.inspection.inspection import Inspection, Totals
 from hettop.models.inspection.reading import inspect
 from tests.sources.engine.backends.onnx_files import BOOL, FLOAT, FLOAT16, INT64, save
@@ -238,11 +239,14 @@ def test_of_two_branches_one_call_runs_the_costlier(tmp_path: Path) -> None:
     assert inspection.ops == {"MatMul": 3, "If": 1}
 
 
-def test_the_body_of_a_loop_counts_once_and_that_is_said(tmp_path: Path) -> None:
+def looping(tmp_path: Path, going: str = "go", **constants: Any) -> Totals:
+    """A loop over (2, 3) by (3, 3): 18 MACs an iteration. going: what the body says of going on."""
     body = helper.make_graph(
         [
             helper.make_node("MatMul", ["state", "w"], ["next"]),
-            helper.make_node("Identity", ["go"], ["still"]),
+            helper.make_node("ReduceSum", ["next"], ["sum"], keepdims=0),
+            helper.make_node("Cast", ["sum"], ["computed"], to=BOOL),
+            helper.make_node("Identity", [going], ["still"]),
         ],
         "body",
         [
@@ -252,10 +256,45 @@ def test_the_body_of_a_loop_counts_once_and_that_is_said(tmp_path: Path) -> None
         ],
         [helper.make_tensor_value_info("still", BOOL, ()), helper.make_tensor_value_info("next", FLOAT, (2, 3))],
     )
-    weights = {"w": zeros(3, 3), "n": np.array(5), "yes": np.array(True)}
-    inspection = told(tmp_path, [node("Loop", "n", "yes", "x", body=body)], {"x": (2, 3)}, weights)
-    assert totals(inspection).macs == 18
-    assert "Loop is counted once" in " ".join(totals(inspection).notes)
+    weights = {"w": zeros(3, 3), "yes": np.array(True), **constants}
+    inputs = ["n" if "n" in constants else "", "yes", "x"]
+    return totals(told(tmp_path, [node("Loop", *inputs, body=body)], {"x": (2, 3)}, weights))
+
+
+def test_a_loop_with_a_constant_count_multiplies_its_body(tmp_path: Path) -> None:
+    """Five times 2 x 3 by 3 x 3; each product moves 24 + 36 + 24 bytes."""
+    found = looping(tmp_path, n=np.array(5))
+    assert found.macs == 5 * 18
+    assert found.intensity == pytest.approx(18 / (24 + 36 + 24))
+    assert found.parameters == 9
+    assert not found.notes
+
+
+def test_each_iteration_moves_its_bytes_again() -> None:
+    once = Layer("product", "MatMul", 2, 3, 5, 7, "float32")
+    (four,) = repeated([once], 4)
+    assert (four.macs, four.input_bytes, four.weight_bytes, four.output_bytes) == (8, 12, 20, 28)
+    (unknown,) = repeated([once], None)
+    assert (unknown.macs, unknown.moved_bytes) == (None, None)
+    (nothing,) = repeated([Layer("shape", "Shape", 0, 3, 0, 0, "int64")], None)
+    assert (nothing.macs, nothing.output_bytes) == (0, 0)
+
+
+def test_a_loop_that_may_end_at_any_time_has_no_count_and_says_why(tmp_path: Path) -> None:
+    for found in (looping(tmp_path), looping(tmp_path, "computed", n=np.array(5))):
+        assert (found.macs, found.activation_bytes, found.intensity) == (None, None, None)
+        assert "the body of Loop is not counted: its number of iterations is known at run time only" in found.notes
+
+
+def test_a_scan_runs_as_often_as_its_input_is_long(tmp_path: Path) -> None:
+    body = helper.make_graph(
+        [helper.make_node("MatMul", ["step", "w"], ["y_step"])],
+        "body",
+        [helper.make_tensor_value_info("step", FLOAT, (2, 3))],
+        [helper.make_tensor_value_info("y_step", FLOAT, (2, 3))],
+    )
+    scan = node("Scan", "x", body=body, num_scan_inputs=1)
+    assert totals(told(tmp_path, [scan], {"x": (7, 2, 3)}, {"w": zeros(3, 3)})).macs == 7 * 18
 
 
 def test_local_functions_are_looked_into(tmp_path: Path) -> None:

@@ -1,34 +1,52 @@
-"""Where the schema of Core ML is taken from, and what is said where it is not."""
+"""The schema of Core ML that comes with hettop: it is that of coremltools, and needs none."""
 
 from __future__ import annotations
 
-from importlib.machinery import ModuleSpec
-from pathlib import Path
+import importlib
+import subprocess
+import sys
 
 import pytest
 
-from hettop.errors import HettopError
-from hettop.models.mil.proto import _proto_folder
+from hettop.models.mil.proto import SCHEMA, model_message, parse_model, program_message
+from tests.processes.waiting import environment
+from tools.coreml_schema import published
+
+# Refuses coremltools, as on a machine without it, then reads a model.
+WITHOUT = """
+import sys
+sys.modules["coremltools"] = None
+from hettop.models.mil.proto import parse_model
+print(parse_model(bytes.fromhex("0804")).specificationVersion)
+"""
 
 
-def package(folder: Path) -> ModuleSpec:
-    spec = ModuleSpec("coremltools", None, is_package=True)
-    spec.submodule_search_locations = [str(folder)]
-    return spec
+def test_it_is_that_of_the_installed_coremltools() -> None:
+    assert SCHEMA.read_bytes() == published()
 
 
-def test_it_is_a_folder_of_coremltools(tmp_path: Path) -> None:
-    (tmp_path / "proto").mkdir()
-    (tmp_path / "proto" / "__init__.py").touch()
-    assert _proto_folder(lambda _name: package(tmp_path)) == tmp_path / "proto"
+def test_messages_are_read_as_coremltools_writes_them() -> None:
+    theirs = importlib.import_module("coremltools.proto.Model_pb2").Model(specificationVersion=7)
+    theirs.mlProgram.functions["main"].opset = "CoreML7"
+    ours = parse_model(theirs.SerializeToString())
+    assert ours.specificationVersion == 7
+    assert ours.mlProgram.functions["main"].opset == "CoreML7"
+    assert ours.SerializeToString() == theirs.SerializeToString()
+    assert not isinstance(ours, type(theirs))  # another pool: a newer coremltools does not collide with it
 
 
-def test_a_coremltools_that_lacks_it_is_not_said_to_be_missing(tmp_path: Path) -> None:
-    with pytest.raises(HettopError, match="the installed one lacks proto") as caught:
-        _proto_folder(lambda _name: package(tmp_path))
-    assert "update it" in caught.value.hint
+def test_messages_are_found_by_their_names() -> None:
+    assert model_message("FeatureDescription")(name="x").name == "x"
+    assert program_message("Operation")(type="const").type == "const"
 
 
-def test_without_coremltools_that_is_said() -> None:
-    with pytest.raises(HettopError, match="which is not installed"):
-        _proto_folder(lambda _name: None)
+def test_what_is_no_model_is_refused_with_what_protobuf_found() -> None:
+    with pytest.raises(ValueError, match="parsing"):
+        parse_model(b"\xff\xff")
+
+
+def test_it_needs_no_coremltools() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False, env=environment()
+    )
+    assert done.stdout == "4\n", done.stderr

@@ -6,7 +6,7 @@ import math
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hettop.report.terminal.glyphs import to_ascii
@@ -162,6 +162,7 @@ def test_it_is_always_as_large_as_asked_for(
     assert {ink for each in lines for _, ink in each} <= set(INKS)
 
 
+@settings(max_examples=40)  # each looks at 200 sets of ticks
 @given(st.integers(10, 200), st.floats(1e-6, 1e6), st.floats(1.01, 1e9), st.booleans())
 def test_labels_never_run_into_each_other(width: int, low: float, times: float, log: bool) -> None:
     axis = Axis(low, low * times, "MACs/B", log)

@@ -42,6 +42,20 @@ def test_the_row_of_first_tokens_leads_to_the_same_view() -> None:
     assert (view.unit, view.failed, view.last_error) == ("U", 1, "HTTP 429")
 
 
+def test_where_units_are_viewed_together_it_is_of_the_first_one() -> None:
+    view = answers_view(answered((100, [10])), None, 0)
+    assert view is not None
+    assert view.unit == "U"
+
+
 def test_there_is_no_view_without_answers() -> None:
     assert answers_view(Session(), "U", 0) is None
     assert answers_view(answered((100, [10])), "V", 0) is None
+
+
+def test_a_present_rate_without_the_tokens_of_bursts_would_be_too_low() -> None:
+    session = answered(*[(100, [10, 20, 30])] * 20)
+    session.answers["U", "none"].several = 1
+    view = answers_view(session, "U", session.t)
+    assert view is not None
+    assert view.now_per_s is None

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from hettop.errors import HettopError
+from hettop.processes.interruptions import STOPPED, Interruption
 from hettop.sources.engine.answers import FAILURES_IN_A_ROW, AnswerLoop
 from hettop.sources.engine.backend import Answer
-from hettop.sources.engine.frames import AnswerReport, SampleFrame, StateReport
+from hettop.sources.engine.frames import AnswerReport, InterruptedReport, SampleFrame, StateReport
 from hettop.sources.engine.job import AnyCommand, EndWarmup, Limits, Pause, Run, RunMode, Slots, Stop
 from tests.sources.engine.fakes import MS, FakeClock, ListedOut, ScriptedState
 
@@ -52,11 +53,17 @@ def run(
     script: Sequence[tuple[float, AnyCommand]] = (),
     doing: RunMode = RunMode.RUN,
     tokens: int | None = None,
+    stopped_until_ms: float | None = None,
 ) -> tuple[ListedOut, Scripted]:
     clock, out = FakeClock(), ListedOut()
     state = ScriptedState(clock, [(round(at * MS), each) for at, each in script], doing=doing, limits=limits)
     answering = Scripted(clock, scripts, streamed=streamed, tokens=tokens)
-    loop = AnswerLoop(answering, clock, out, state, warmup=warmup, rate_hz=rate_hz)
+    stops = [] if stopped_until_ms is None else [round(stopped_until_ms * MS)]
+
+    def interruption() -> Interruption | None:
+        return Interruption(STOPPED) if stops and clock.now() >= stops[0] and stops.pop() else None
+
+    loop = AnswerLoop(answering, clock, out, state, warmup=warmup, rate_hz=rate_hz, interruption=interruption)
     loop.first_answer()
     loop.run()
     return out, answering
@@ -179,3 +186,23 @@ def test_answers_begin_within_their_slots() -> None:
 def test_a_warm_up_can_be_ended() -> None:
     out, _ = run([10, 1], warmup=100, limits=Limits(runs=1), script=[(60, EndWarmup())])
     assert 1 <= len(samples(out, first=True, phase="warmup")) < 10
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize("signal_is_late_by_ms", [0, 3])
+def test_an_answer_during_which_the_process_was_stopped_is_not_steady(
+    streamed: bool, signal_is_late_by_ms: float
+) -> None:
+    """The first answer takes 10 ms; the next one has a token that took 5 s, by a stop that ends at 5,032 ms."""
+    stop = [20, 2, 5000, *[2] * 60]
+    out, _ = run(
+        [10], stop, [20, 2, 2], streamed=streamed, stopped_until_ms=5032 + signal_is_late_by_ms, limits=Limits(runs=1)
+    )
+    assert [(each.answer, each.phase) for each in reports(out)][1:3] == [
+        (1, "transition"),
+        (2, "steady"),
+    ]
+    assert all(answer != 1 for answer, _, _ in [*samples(out, first=True), *samples(out, first=False)])
+    (stopped,) = out.reports(InterruptedReport)
+    assert isinstance(stopped, InterruptedReport)
+    assert (stopped.why, stopped.ns / MS) == (STOPPED, 5000)

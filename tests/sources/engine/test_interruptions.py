@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import signal
-
 import pytest
 
-from hettop.sources.engine.frames import InterruptedReport
-from hettop.sources.engine.interruptions import (
+from hettop.processes.interruptions import (
     ASLEEP,
     STOPPED,
-    Interruption,
     Interruptions,
-    listen_for_continue,
-    slept_ns,
 )
+from hettop.sources.engine.frames import InterruptedReport
 from hettop.sources.engine.job import Limits
 from hettop.sources.engine.loop import Sampler
 from tests.sources.engine.fakes import MS, FakeBackend, FakeClock, ListedOut, ScriptedState
@@ -98,20 +92,3 @@ def test_a_sleep_of_the_machine_is_known_by_two_clocks() -> None:
     apart = out.of_phase("transition")
     assert apart[0][0] <= 71 * MS <= apart[-1][0] + apart[-1][1]
     assert len(out.of_phase("resume")) == 1
-
-
-def test_the_signal_that_a_stop_ends_with_is_noticed_once_and_while_the_main_thread_is_busy() -> None:
-    handler, wakeup = signal.getsignal(signal.SIGCONT), signal.set_wakeup_fd(-1)
-    try:
-        interruptions = Interruptions(listen_for_continue(), lambda: 0)
-        assert interruptions.poll() is None
-        os.kill(os.getpid(), signal.SIGCONT)
-        assert interruptions.poll() == Interruption(STOPPED)
-        assert interruptions.poll() is None
-    finally:
-        signal.set_wakeup_fd(wakeup)
-        signal.signal(signal.SIGCONT, handler)
-
-
-def test_clocks_that_are_read_one_after_the_other_differ_by_no_sleep() -> None:
-    assert Interruptions(lambda: False, slept_ns).poll() is None

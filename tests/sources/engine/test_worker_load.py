@@ -8,8 +8,8 @@ import pytest
 
 from hettop.errors import HettopError
 from hettop.models.content import content_sha256
+from hettop.processes.interruptions import Interruptions
 from hettop.sources.engine.backend import Loaded, LoadOptions
-from hettop.sources.engine.interruptions import Interruptions
 from hettop.sources.engine.job import EngineJob, Limits, RunMode, WorkerState
 from hettop.sources.engine.worker import _load, _measure
 from tests.sources.engine.fakes import ListedOut

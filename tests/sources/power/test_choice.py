@@ -11,6 +11,7 @@ from hettop.errors import HettopError
 from hettop.sources.power.choice import Choice, chooser
 from hettop.sources.power.simulated import SimulatedSource
 from hettop.sources.power.source import Availability
+from tests.sources.power.devices import intel_npu
 from tests.sources.power.machines import HWMON_FILES, RAPL_FILES, Bench, mac, pc, write_tree, zeus_module
 
 LINUX = {"powermetrics": "macOS only", "macmon": "macOS only", "zeus": "macOS only"}
@@ -51,12 +52,22 @@ def test_on_linux_counters_come_before_sensors(tmp_path: Path) -> None:
 def test_without_any_every_source_has_its_reason_and_the_first_repair_is_offered(tmp_path: Path) -> None:
     choice = chosen(pc(tmp_path))
     assert (choice.source, choice.state, choice.name) == (None, "unavailable", "none")
-    assert set(choice.refused) == {*LINUX, "rapl", "hwmon"}
+    assert set(choice.refused) == {*LINUX, "rapl", "hwmon", "accelerators"}
     assert "macOS" not in choice.reason
     assert "no energy counters" in choice.reason
     bench = mac(sudo="password")
     bench.missing.add("macmon")
     assert chosen(bench).fix == "run sudo -v in this terminal"
+
+
+def test_utilization_alone_comes_with_the_repair_of_a_better_source(tmp_path: Path) -> None:
+    choose = chooser(None, pc(intel_npu(tmp_path)).machine)
+    choice = choose({"rapl": Availability(False, "only root can", "sudo chmod a+r")})
+    assert (name_of(choice), choice.reason, choice.fix) == (
+        "accelerators",
+        "utilization only: no device reports power of its own now",
+        "sudo chmod a+r",
+    )
 
 
 def test_a_source_that_is_named_is_the_only_one_asked(tmp_path: Path) -> None:
@@ -99,5 +110,5 @@ def test_a_name_that_is_none_is_refused_with_those_there_are(name: str) -> None:
     with pytest.raises(HettopError) as refused:
         chooser(name, mac().machine)
     assert refused.value.kind == "usage"
-    assert "powermetrics, macmon, zeus, rapl, hwmon, none, file:PATH" in refused.value.hint
+    assert "powermetrics, macmon, zeus, rapl, hwmon, accelerators, none, file:PATH" in refused.value.hint
     assert "\x1b" not in refused.value.message

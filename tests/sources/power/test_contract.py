@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hettop.events import TEXT_LIMIT
+from hettop.sources.power.accelerators import AcceleratorSource
 from hettop.sources.power.file import FileSource
 from hettop.sources.power.hwmon import HwmonSource
 from hettop.sources.power.macmon import MacmonSource
@@ -23,6 +24,7 @@ from hettop.sources.power.zeus import ZeusSource
 from hettop.text import clean
 from tests.processes.waiting import wait_for
 from tests.sources.power.captures import Truth, plist, stream
+from tests.sources.power.devices import amd_card
 from tests.sources.power.machines import (
     HWMON_FILES,
     RAPL_FILES,
@@ -67,6 +69,8 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "zeus": zeus,
     "rapl": lambda folder: on(RaplSource, pc(write_tree(folder, RAPL_FILES))),
     "hwmon": lambda folder: on(HwmonSource, pc(write_tree(folder, HWMON_FILES))),
+    "rapl and a card": lambda folder: on(RaplSource, pc(amd_card(write_tree(folder, RAPL_FILES)))),
+    "accelerators": lambda folder: on(AcceleratorSource, pc(amd_card(folder))),
     "simulated": lambda _: Case(SimulatedSource(time.monotonic_ns)),
     "file": file,
 }
@@ -86,7 +90,7 @@ def test_it_works_where_it_says_so(case: Case) -> None:
     assert case.source.probe().ok
     samples = first(case.source, 3)
     for sample in samples:
-        assert tuple(sample.mw) == RAILS
+        assert tuple(sample.mw) == (*RAILS, *(each.name for each in sample.accelerators))
         assert any(value is not None for value in sample.mw.values())
         assert sample.elapsed_ns is None or sample.elapsed_ns > 0
         assert case.source.name in (sample.source, "file")
@@ -137,7 +141,7 @@ def test_what_needs_a_mac_says_so_elsewhere(make: Callable[[Machine], PowerSourc
     assert (found.ok, found.reason, bench.started) == (False, "macOS only", [])
 
 
-@pytest.mark.parametrize("make", [RaplSource, HwmonSource])
+@pytest.mark.parametrize("make", [RaplSource, HwmonSource, AcceleratorSource])
 def test_what_needs_linux_says_so_on_a_mac(make: Callable[[Machine], PowerSource]) -> None:
     found = make(mac().machine).probe()
     assert (found.ok, found.reason) == (False, "Linux only")

@@ -71,6 +71,7 @@ def test_the_document_has_every_key_with_unknown_as_null() -> None:
         "gpu": {"mhz": 1.0, "busy": 0.5},
         "thermal": None,
         "flags": [],
+        "accelerators": [],
     }
 
 

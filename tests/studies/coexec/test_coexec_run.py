@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hettop.errors import HettopError
+from hettop.processes.interruptions import STOPPED, Interruption
 from hettop.sources.engine.watchdog import Timeouts
 from hettop.studies.coexec.dispatch import CoexecRun
 from hettop.studies.coexec.messages import CoexecJob, CoexecProgress, Work
@@ -97,6 +98,29 @@ def test_a_unit_that_hangs_is_killed_and_taken_for_dead() -> None:
     assert result.units[1].error is not None
     assert "hung running" in result.units[1].error.message
     assert result.in_order
+
+
+def test_a_block_during_which_the_process_was_stopped_runs_again_and_no_silence_is_a_hang() -> None:
+    """Stopped for 8 s in the second block; a worker that says nothing for 5 s would be taken for hung."""
+    clock = FakeClock()
+    crew = SleepingCrew({"A": 2 * MS, "B": MS}, clock)
+    begin, stops = clock.now(), list[int]()
+
+    def interruption() -> Interruption | None:
+        if stops or clock.now() < begin + SECOND:
+            return None
+        stops.append(clock.now())
+        clock.moment += 8 * SECOND
+        return Interruption(STOPPED)
+
+    job = CoexecJob(units=("A", "B"), work=WORK, duration_ns=6 * SECOND, depth=64)
+    timeouts = Timeouts(load_s=5, predict_s=5)
+    result = CoexecRun(job, crew, clock, timeouts=timeouts, interruption=interruption).run()
+    assert len(stops) == 1
+    assert crew.killed == []
+    assert [unit.alone_per_s for unit in result.units] == pytest.approx([500, 1000], rel=0.01)
+    assert result.of_ideal == pytest.approx(1, abs=0.02)
+    assert result.round_count == 6
 
 
 def test_when_all_are_dead_there_is_what_was_measured_before() -> None:

@@ -264,6 +264,30 @@ def test_an_engine_that_is_killed_while_it_starts_is_a_failure_of_its_unit_and_t
     assert [(row.unit, row.n, row.error) for row in result.rows] == [(U, 2, None), ("ALL", 0, error)]
 
 
+def test_a_start_during_which_the_engine_was_stopped_is_made_again() -> None:
+    starts, pids = ColdStarts(setup_of(), 1), set()
+
+    def continued() -> bool:
+        starts.pump()
+        if starts.session is None or starts.session.units[U].state != "loading":
+            return False
+        (engine,) = [each for each in psutil.Process().children() if "engine.worker" in str(each.cmdline())]
+        os.kill(engine.pid, signal.SIGCONT)
+        pids.add(engine.pid)
+        return True
+
+    wait_for(continued, "it loads, and is continued")
+
+    def begun_again() -> bool:
+        starts.pump()
+        pids.update(each.pid for each in psutil.Process().children() if "engine.worker" in str(each.cmdline()))
+        return len(pids) == 2
+
+    wait_for(begun_again, "the second attempt")
+    assert starts.starts == [], "the first does not count"
+    assert [each.complete for each in all_of(starts)] == [True]
+
+
 def test_a_model_that_is_refused_is_a_failure_with_its_hint() -> None:
     (failed,) = all_of(ColdStarts(setup_of(f"{U} refuse 0"), 3))
     assert failed.error == Failure(kind="format", message="not a model", hint="use another")

@@ -9,7 +9,7 @@ import contextlib
 import importlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from hettop.models.cache import ModelCache, default_cache
 from hettop.models.inputs import make_inputs
 from hettop.models.package_ports import described
 from hettop.models.ports import Feed, InputOptions, Port
-from hettop.models.resolve import TRANSLATED, TRANSLATED_NOTE, is_core_ml, model_file
+from hettop.models.resolve import ON_CPU, is_core_ml, model_file, translated_note
 from hettop.models.translated import NOTES_KEY, translated_file
 from hettop.processes.framework_errors import reason
 from hettop.processes.scratch import scratch_folder
@@ -36,6 +36,7 @@ from hettop.sources.engine.coreml.availability import (
     units_on_request,
     why_not,
 )
+from hettop.sources.engine.custom_ops import EXTENSIONS_DOMAIN, INSTALL_EXTENSIONS, register_custom_ops
 from hettop.sources.engine.providers.devices import (
     assigned_nodes,
     check_strict,
@@ -150,6 +151,7 @@ class OnnxRuntimeBackend:
         threads = self._threads(unit, options)
         path = model_file(model, self._cache)
         source = _source(path, options.function, self._cache, fresh_state=options.fresh_state)
+        source = replace(source, custom_ops=options.custom_ops)
         runtime = self._runtime = self._find_runtime()
         runtime.set_default_logger_severity(FATAL)  # for what belongs to no session, such as its threads
         self._run = _nothing_loaded
@@ -168,7 +170,7 @@ class OnnxRuntimeBackend:
         pool = own_process.num_threads() - threads_before + 1
         outputs = self._take(runtime, session, path, source)
         placed = PLACED if session.get_providers() == [PROVIDER] else None
-        notes = (*source.notes(session, TRANSLATED_NOTE), "" if threads else _default_threads(pool))
+        notes = (*source.notes(session, ON_CPU), "" if threads else _default_threads(pool))
         return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
 
     def _load_on_provider(
@@ -190,7 +192,7 @@ class OnnxRuntimeBackend:
             )
         version = clean(str(device.ep_metadata.get("version", "")), 40)
         named = f"{provider.name} {version}" if version else ""
-        notes = (*source.notes(session, TRANSLATED), named, left_note(assigned))
+        notes = (*source.notes(session), named, left_note(assigned))
         return Loaded(
             unit,
             placed_on(provider, unit, assigned),
@@ -198,6 +200,7 @@ class OnnxRuntimeBackend:
             self._inputs,
             outputs,
             "; ".join(filter(None, notes)),
+            provider_nodes=None if assigned is None else assigned.by_provider,
         )
 
     def _load_on_core_ml(self, runtime: Any, path: Path, source: _Source, unit: str, *, strict: bool) -> Loaded:
@@ -221,13 +224,14 @@ class OnnxRuntimeBackend:
             counts = {} if counted.share is None else counted.share.counts
             check_strict("Core ML", counts.get(onnx_core_ml.PROVIDER, 0) if counts else None, sum(counts.values()))
         placed = onnx_core_ml.placed(session.get_providers(), counted.share)
-        notes = (*source.notes(session, TRANSLATED), onnx_core_ml.permission(unit), counted.note)
+        notes = (*source.notes(session), onnx_core_ml.permission(unit), counted.note)
         return Loaded(unit, placed, load_ns, self._inputs, outputs, "; ".join(filter(None, notes)))
 
     def _open(
         self, runtime: Any, path: Path, source: _Source, options: Any, providers: Sequence[Any] | None
     ) -> tuple[Any, int]:
         """The session, and how long making it took, in ns. providers: None if the options name a device."""
+        register_custom_ops(options, Path(source.file), source.custom_ops)
         start = self.clock.now()
         try:
             # Without its fallback: a provider that fails is to fail, not to become another one.
@@ -363,24 +367,32 @@ class _OrtValues:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The ONNX file to load, and what is known of its inputs beyond what it says itself."""
+    """The ONNX file to load, and what is known of its inputs beyond what it says itself.
+
+    translated: what it was translated from, in words; empty for an ONNX model.
+    """
 
     file: Path
     ports: Mapping[str, Described] = field(default_factory=dict)
-    translated: bool = False
+    translated: str = ""
     fresh_state: bool = False
+    custom_ops: Sequence[str] = ()
 
     def described(self, port: Port) -> Port:
         found = self.ports.get(port.name)
         return port if found is None else described(port, found)
 
-    def notes(self, session: Any, translated: str) -> tuple[str, ...]:
-        """What is to be known of it; `translated` is how a translation is called."""
+    def notes(self, session: Any, where: str = "") -> tuple[str, ...]:
+        """What is to be known of it; `where` is said of a translation."""
         if not self.translated:
             return ()
         states = any(port.kind == "state" for port in self.ports.values())
         remarks = session.get_modelmeta().custom_metadata_map.get(NOTES_KEY, "").splitlines()
-        return (translated, *([FRESH_STATE_NOTE if self.fresh_state else STATE_NOTE] if states else []), *remarks)
+        return (
+            f"{self.translated}{where}",
+            *([FRESH_STATE_NOTE if self.fresh_state else STATE_NOTE] if states else []),
+            *remarks,
+        )
 
 
 def _source(path: Path, function: str | None, cache: ModelCache, *, fresh_state: bool) -> _Source:
@@ -394,7 +406,9 @@ def _source(path: Path, function: str | None, cache: ModelCache, *, fresh_state:
 
     ports = open_package(path).function(function)
     file = translated_file(path, function, cache)
-    return _Source(file, {port.name: port for port in (*ports.inputs, *ports.states)}, True, fresh_state)
+    return _Source(
+        file, {port.name: port for port in (*ports.inputs, *ports.states)}, translated_note(path), fresh_state
+    )
 
 
 def _nothing_loaded(_outputs: list[str], _feed: Feed) -> list[Any]:
@@ -438,12 +452,20 @@ UNSUPPORTED_OP = (
     r"Could not find an implementation for (\S+?)\(",
 )
 OWN_DOMAINS = ("ai.onnx", "com.microsoft")
-CUSTOM_OPS = "hettop cannot load libraries of custom operators: export the model with ONNX's own operators"
+CUSTOM_OPS = "pass the library with this operator: --custom-ops LIB"
 MISSING_WEIGHTS = (
-    r'does not exist: "(?:[^"]*/)?([^"/]+)"',
-    r'filesystem error: .*No such file or directory \["?(?:[^"\]]*/)?([^"/\]]+)',  # ONNX Runtime 1.21
+    r'does not exist: "([^"]+)"',
+    r'filesystem error: .*No such file or directory \["?([^"\]]+)',  # ONNX Runtime 1.21
 )
+LONGEST_PATH = 1000
 NOT_A_MODEL = frozenset({"InvalidProtobuf", "InvalidGraph", "InvalidArgument", "NoModel"})
+
+
+def _operator_hint(operator: str) -> str:
+    """What to do about an operator without an implementation, by the domain before its name."""
+    if operator.startswith(EXTENSIONS_DOMAIN):
+        return INSTALL_EXTENSIONS
+    return CUSTOM_OPS if ":" in operator and not operator.startswith(OWN_DOMAINS) else ""
 
 
 def load_error(path: Path, error: Exception) -> HettopError:
@@ -451,14 +473,14 @@ def load_error(path: Path, error: Exception) -> HettopError:
     text, name, kind = str(error), clean(path.name), type(error).__name__
     for pattern in UNSUPPORTED_OP:
         if found := re.search(pattern, text):
-            hint = CUSTOM_OPS if ":" in found[1] and not found[1].startswith(OWN_DOMAINS) else ""
+            hint = _operator_hint(found[1])
             return HettopError(
                 "unsupported-op", f"{name}: ONNX Runtime cannot run the operator {clean(found[1])}", hint
             )
     file = next(filter(None, (re.search(pattern, text) for pattern in MISSING_WEIGHTS)), None)
     if file is not None or "external data" in text.lower():
-        what = clean(file[1]) if file else reason(error)
-        hint = "the model stores them in a separate file: copy that file, too"
+        what = clean(file[1], LONGEST_PATH) if file else reason(error)
+        hint = "the model stores them in a separate file: copy that file to this path"
         return HettopError("missing", f"{name}: its weights are missing: {what}", hint)
     if "Unsupported model IR version" in text or "released onnx opset" in text:
         hint = "update onnxruntime, or export the model for an older opset"

@@ -51,6 +51,9 @@ TOGETHER_NS = 300_000
 """Chunks closer than this were there together: queued ones are handed out as fast as the client reads, which takes up
 to 0.26 ms (P99). A model that gives 3,000 tokens per second to one reader looks the same."""
 
+NEW_WORDS = 4
+"""Words by the clock at the beginning of a prompt: 67 million beginnings."""
+
 LONGEST_ERROR = 4096
 CHAT = "/chat/completions"
 EVENT_STREAM = "text/event-stream"
@@ -148,7 +151,15 @@ class ServerAnswers:
             raise HettopError(
                 "usage", f"invalid model name: {clean(self._model, 80)}: not valid Unicode", "name it with --model NAME"
             )
-        self.words = f"model {clean(self._model, 80)}, streamed over HTTP"
+        self._answering_model = ""
+        self._begun = self._now()
+
+    @property
+    def words(self) -> str:
+        """The model that was asked for; after the first answer, which one the server says has answered."""
+        asked, other = clean(self._model, 80), clean(self._answering_model, 80)
+        answered = f" (the server names {other} in its answers)" if other not in ("", asked) else ""
+        return f"model {asked}{answered}, streamed over HTTP"
 
     def answer(self, number: int) -> Answer:
         answer = Answer(iter(()))
@@ -156,13 +167,14 @@ class ServerAnswers:
         return answer
 
     def prompt(self, number: int) -> str:
-        """A line of the file, one after another, or words by the seed: each prompt begins with others than the last,
-        so that no server has read its beginning before."""
+        """A line of the file, one after another, or words by the seed. The first of them are by the clock, so that no
+        server has read the beginning of a prompt before: llama.cpp keeps what it read for earlier runs, too."""
         if self._prompts is not None:
             return self._prompts[number % len(self._prompts)]
-        rng = np.random.default_rng([self._seed, number])
-        words = WORDS.split()
-        return " ".join(words[at] for at in rng.integers(0, len(words), self._job.prompt_tokens))
+        words, n = WORDS.split(), self._job.prompt_tokens
+        new = np.random.default_rng([self._seed, number, self._begun]).integers(0, len(words), min(n, NEW_WORDS))
+        usual = np.random.default_rng([self._seed, number]).integers(0, len(words), n)
+        return " ".join(words[at] for at in (*new, *usual[new.size :]))
 
     def _chunks(self, number: int, answer: Answer) -> Iterator[tuple[int, bool]]:
         try:
@@ -236,7 +248,9 @@ class ServerAnswers:
             for chunk in reader.feed(piece):
                 answer.tokens = answer.tokens if chunk.tokens is None else chunk.tokens
                 answer.prompt_tokens = answer.prompt_tokens if chunk.prompt_tokens is None else chunk.prompt_tokens
+                answer.cached_tokens = answer.cached_tokens if chunk.cached_tokens is None else chunk.cached_tokens
                 answer.finish = chunk.finish or answer.finish
+                self._answering_model = chunk.model or self._answering_model
                 if chunk.done:
                     answer.finish = answer.finish or "stop"
                     return count
@@ -263,6 +277,8 @@ class ServerAnswers:
         none, many = answer.tokens == 0 and count > 0, (answer.tokens or 0) > self._job.max_tokens + BEYOND
         if none or many or answer.prompt_tokens == 0:
             answer.prompt_tokens = None
+        if (answer.cached_tokens or 0) > (answer.prompt_tokens or 0):
+            answer.cached_tokens = None
         if none or many:
             answer.tokens, answer.contradicted = None, True
 

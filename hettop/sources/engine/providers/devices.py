@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hettop.errors import HettopError
+from hettop.events import ProviderNodes
 from hettop.processes.framework_errors import reason
 from hettop.sources.engine.providers.known import Provider
 from hettop.text import clean
@@ -110,6 +111,14 @@ class Assigned:
     nodes: Mapping[str, int]
     groups: Mapping[str, int]
     left: Sequence[str] = ()
+
+    @property
+    def by_provider(self) -> list[ProviderNodes]:
+        """The provider that was asked for first, with 0 if it has none, then the others."""
+        return [
+            ProviderNodes(provider=clean(ep, 80), nodes=self.nodes.get(ep, 0), partitions=self.groups.get(ep, 0))
+            for ep in dict.fromkeys((self.ep, *self.nodes))
+        ]
 
     @property
     def taken(self) -> int:

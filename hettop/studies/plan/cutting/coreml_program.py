@@ -25,7 +25,7 @@ from hettop.models.mil.dtypes import (
     ElementType,
 )
 from hettop.models.mil.package import Package, operation_values, walk
-from hettop.models.mil.proto import Message, model_schema, program_schema
+from hettop.models.mil.proto import Message, model_message, program_message
 from hettop.models.mil.values import tensor_type
 from hettop.studies.plan.cutting.graph import Flow, Part, Step, ends, useful
 from hettop.text import clean
@@ -117,7 +117,7 @@ class Program:
     def extract(self, part: Part, path: Path) -> Cut:
         """Writes the package of these steps alone, whose function is `main`. Raises HettopError: `io`."""
         taken, given = ends(self.flow, part)
-        spec = model_schema().Model(specificationVersion=self.package.specification)
+        spec = model_message()(specificationVersion=self.package.specification)
         spec.mlProgram.version = self.package.spec.mlProgram.version
         function = spec.mlProgram.functions[MAIN]
         function.opset = self._function.opset or next(iter(self._function.block_specializations))
@@ -281,7 +281,7 @@ def _reads(operation: Message) -> Iterator[str]:
 
 def _array(name: str, value: Value) -> Message:
     """The description of an array at an end of a slice."""
-    feature = model_schema().FeatureDescription(name=name)
+    feature = model_message("FeatureDescription")(name=name)
     array = feature.type.multiArrayType
     array.shape.extend(value.shape)
     array.dataType = next(number for number, element in ARRAY_TYPES.items() if element is value.carried)
@@ -289,7 +289,7 @@ def _array(name: str, value: Value) -> Message:
 
 
 def _typed(name: str, element: ElementType, shape: tuple[int, ...]) -> Message:
-    value = program_schema().NamedValueType(name=name)
+    value = program_message("NamedValueType")(name=name)
     _set_type(value.type.tensorType, element, shape)
     return value
 
@@ -307,12 +307,12 @@ def _number(element: ElementType) -> int:
 
 def _cast(source: str, target: str, element: ElementType, shape: tuple[int, ...]) -> list[Message]:
     """The operation that makes `target` of `source`, after the constant that says of which type."""
-    schema = program_schema()
-    word = schema.Operation(type="const")
+    operation = program_message("Operation")
+    word = operation(type="const")
     word.outputs.append(_typed(f"{target}_to_type", STRING, ()))
     _set_text(word.attributes["name"], f"{target}_to_type")
     _set_text(word.attributes["val"], WORDS.get(element.name, element.name))
-    cast = schema.Operation(type="cast")
+    cast = operation(type="cast")
     cast.inputs["x"].arguments.add().name = source
     cast.inputs["dtype"].arguments.add().name = f"{target}_to_type"
     cast.outputs.append(_typed(target, element, shape))

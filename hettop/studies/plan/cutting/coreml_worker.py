@@ -287,4 +287,4 @@ def _timed(bench: Bench, chain: Sequence[Runner]) -> list[int]:
 
 if __name__ == "__main__":
     kept: list[object] = []  # not freed before the process ends
-    serve(partial(measured, held=kept), ProgramJob)
+    serve(partial(measured, held=kept), ProgramJob, timed=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from hettop.errors import HettopError
 from hettop.models.inspection.onnx_file import open_onnx
+from hettop.processes.framework_errors import reason
 from hettop.studies.layers.graph import has_external_weights
 from hettop.studies.plan.cutting.graph import Flow, Part, Step, ends, useful
 from hettop.text import clean
@@ -29,14 +30,14 @@ class Model:
         """Raises HettopError: `format`, `io`."""
         self.proto = open_onnx(path)
         if has_external_weights(self.proto):
+            from onnx.checker import ValidationError
             from onnx.external_data_helper import load_external_data_for_model
 
             try:
                 load_external_data_for_model(self.proto, str(path.parent))
-            except OSError as error:
-                raise HettopError(
-                    "io", f"cannot read the weights of {clean(path.name)}", "keep them beside it"
-                ) from error
+            except (OSError, ValueError, ValidationError) as error:
+                message = f"cannot read the weights of {clean(path.name)}: {reason(error)}"
+                raise HettopError("io", message, "keep them beside it") from error
         graph = self.proto.graph
         weights = [*graph.initializer, *(each.values for each in graph.sparse_initializer)]
         self._weights = {each.name for each in weights}

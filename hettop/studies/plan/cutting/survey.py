@@ -20,6 +20,7 @@ from hettop.models.resolve import is_core_ml, model_file
 from hettop.models.translated import translated_file
 from hettop.processes.framework_errors import reason
 from hettop.sources.engine.backend import Clock, LoadOptions, split_unit
+from hettop.sources.engine.custom_ops import register_custom_ops
 from hettop.sources.engine.providers.devices import assigned_nodes, placed_on, select_device
 from hettop.sources.engine.providers.known import provider_of
 from hettop.studies.layers.graph import named_copy
@@ -193,11 +194,12 @@ def session(file: Path, device: str) -> Any:
     try:
         if provider is not None:
             options = session_options(None)
+            register_custom_ops(options, file)
             select_device(onnxruntime, provider, device, options)
             return onnxruntime.InferenceSession(file, options, enable_fallback=0)
-        return onnxruntime.InferenceSession(
-            file, session_options(split_unit(device)[1]), providers=["CPUExecutionProvider"]
-        )
+        options = session_options(split_unit(device)[1])
+        register_custom_ops(options, file)
+        return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
     except HettopError:
         raise
     except Exception as error:

@@ -56,4 +56,4 @@ def measured(job: CuttingJob, caller: Caller) -> Survey | Ran | Compared | Block
 
 
 if __name__ == "__main__":
-    serve(measured, CuttingJob)
+    serve(measured, CuttingJob, timed=True)

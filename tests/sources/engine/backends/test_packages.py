@@ -219,18 +219,25 @@ def refused(model: Any, tmp_path: Path) -> HettopError:
     return error
 
 
-def test_a_neural_network_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    error = refused(network(), tmp_path)
-    assert "NeuralNetwork format" in error.message
-    assert "convert_to='mlprogram'" in error.hint
+def test_a_neural_network_runs_and_says_what_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "m.mlmodel"
+    path.write_bytes(network().SerializeToString())
+    backend, loaded = load(path, tmp_path)
+    assert loaded.note.startswith("NeuralNetwork translated to ONNX, CPU; ONNX Runtime default: ")
+    backend.predict({"x": np.array([-1, 2, -3, 4], np.float32)})
+    assert backend.outputs()["y"].tolist() == [0, 2, 0, 4]
 
 
-def test_a_pipeline_is_refused_with_its_stages(tmp_path: Path) -> None:
+def test_a_pipeline_is_refused_with_its_stage(tmp_path: Path) -> None:
     model = Model_pb2.Model(specificationVersion=4)
-    for name in ("first", "second"):
-        model.pipeline.models.add().CopyFrom(network())
-        model.pipeline.names.append(name)
-    assert "first (neuralnetwork), second (neuralnetwork)" in refused(model, tmp_path).message
+    model.description.CopyFrom(network().description)
+    model.pipeline.models.add().CopyFrom(network())
+    model.pipeline.models.add().nonMaximumSuppression.iouThreshold = 0.5
+    model.pipeline.names.extend(["first", "second"])
+    (tmp_path / "m.mlmodel").write_bytes(model.SerializeToString())
+    error = failure(tmp_path / "m.mlmodel", tmp_path)
+    assert error.kind == "unsupported-op"
+    assert error.message == "m.mlmodel, second: a nonMaximumSuppression model has no translation"
 
 
 def test_an_updatable_model_is_refused(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from hettop.sources.engine.backends.server import BEYOND, KEY, ServerAnswers, Se
 from hettop.sources.engine.frames import AnswerReport, SampleFrame
 from hettop.sources.engine.job import AnswerJob, Limits, RunMode
 from tests.sources.engine.fakes import MS, FakeClock, ListedOut, ScriptedState
-from tests.sources.engine.scripted_server import MODEL, Script, Wait, chunk, steady
+from tests.sources.engine.scripted_server import MODEL, Script, Wait, chunk, event, steady
 
 httpx: Any = pytest.importorskip("httpx", reason="httpx is not installed")
 
@@ -204,6 +204,26 @@ def test_each_answer_is_asked_for_with_a_prompt_of_its_own() -> None:
     ]
 
 
+def test_a_later_run_begins_its_prompts_with_other_words() -> None:
+    """A server that kept the prompts of a run would read those of the next one in no time."""
+    clock = FakeClock()
+    asked: list[Any] = []
+    for _ in range(2):
+        clock.advance(10**9)
+        list(answers(clock, PLAIN, asked=asked, prompt_tokens=9).answer(0).chunks)
+    first, second = (request["messages"][0]["content"].split() for request in asked)
+    assert first[:4] != second[:4]
+    assert first[4:] == second[4:], "the rest is by the seed"
+
+
+def test_a_model_that_was_not_asked_for_is_named() -> None:
+    step = event({"model": "served", "choices": [{"delta": {"content": "x"}}]})
+    answering = answers(FakeClock(), Script([Wait(1), step]))
+    assert answering.words == f"model {MODEL}, streamed over HTTP"
+    list(answering.answer(0).chunks)
+    assert answering.words == f"model {MODEL} (the server names served in its answers), streamed over HTTP"
+
+
 def test_prompts_come_from_a_file_in_turn(tmp_path: Path) -> None:
     path = tmp_path / "prompts.txt"
     path.write_text("first\n\nsecond\n")
@@ -273,7 +293,7 @@ def test_a_response_header_that_does_not_end_is_given_up() -> None:
         finally:
             stopped.set()
             thread.join()
-    assert next(moments) == 4 * 50_000 * MS, "one look for the end, and three before reading"
+    assert next(moments) == 5 * 50_000 * MS, "one look for the prompts, one for the end, and three before reading"
 
 
 def test_redirects_and_other_content_are_named() -> None:

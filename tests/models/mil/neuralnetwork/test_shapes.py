@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hettop.models.inspection.graph import Shape
-from hettop.models.inspection.neuralnetwork import output_shape
+from hettop.models.mil.neuralnetwork.shapes import output_shape
+from hettop.models.mil.values import Shape
 
 NeuralNetwork_pb2: Any = importlib.import_module("coremltools.proto.NeuralNetwork_pb2")
 

@@ -1,0 +1,1 @@
+"""Models of Core ML's older kinds, translated to ONNX: NeuralNetworks, pipelines, linear models and tree ensembles."""
