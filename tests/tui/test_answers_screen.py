@@ -55,6 +55,25 @@ async def test_without_a_token_stream_the_screen_says_how_to_get_one() -> None:
         assert "no token stream in this session" in screen_text(app)
 
 
+async def test_before_the_end_of_the_first_answer_the_screen_says_so() -> None:
+    shown = replace(LIVE, header=replace(LIVE.header, answering=True))
+    async with running(FakeFeed(shown), size=(100, 30)) as (app, pilot):
+        await pilot.press("A")
+        await settled(pilot)
+        assert "no answer has ended yet" in screen_text(app)
+        assert "no token stream" not in screen_text(app)
+
+
+def test_at_eighty_columns_no_figure_is_cut() -> None:
+    assert text_of(time_lines(ANSWERS, 76)[0]).split()[:6] == ["ms", "n", "P50", "P90", "P99", "max"]
+    assert text_of(time_lines(ANSWERS, 76)[2]).split()[6] == "900"
+    rates = [text_of(each).rstrip() for each in rate_lines(ANSWERS, 76)]
+    assert rates[:2] == [
+        "tokens/s now 48.5 · over the answer (P50) 41.2 · energy n/a",
+        "frames missed 3 of 600",
+    ]
+
+
 def test_what_is_unknown_is_not_a_number() -> None:
     first, later = (text_of(each) for each in time_lines(ANSWERS, 120)[1:])
     assert first.split()[:9] == ["time", "to", "first", "token", "30", "120", "n/a", "n/a", "180"]

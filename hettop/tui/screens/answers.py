@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hettop.format import UNKNOWN, clock, count, milliseconds, significant, unit_name
 from hettop.report.terminal import glyphs
 from hettop.report.terminal.lines import Line, fit, line, width_of, wrapped
@@ -15,7 +17,8 @@ NONE = (
     "no token stream in this session: name tinydecoder, a server's URL, or a decoder with --max-tokens "
     "(hettop http://localhost:11434/v1)"
 )
-_LABEL, _NUMBER = 22, 9
+NOT_YET = "no answer has ended yet"
+_LABEL, _NUMBER = 20, 8
 _BAR = 30
 
 
@@ -44,7 +47,8 @@ class AnswersScreen(PageScreen):
     def rows(self, frame_state: FrameState, width: int, height: int) -> list[Line]:  # noqa: ARG002 (it scrolls)
         view = frame_state.session.answers
         if view is None:
-            return [fit(line((part, "muted")), width) for part in wrapped(NONE, width)]
+            words = NOT_YET if frame_state.session.header.answering else NONE
+            return [fit(line((part, "muted")), width) for part in wrapped(words, width)]
         blank = fit((), width)
         lines = [*time_lines(view, width), blank, *rate_lines(view, width), blank, *position_lines(view, width)]
         return [*lines, blank, *stall_lines(view, width)]
@@ -90,15 +94,13 @@ def rate_lines(view: AnswersView, width: int) -> list[Line]:
     """Rates, energy and missed frames; then what is left out of the gaps."""
     canary = UNKNOWN if view.canary is None else f"{count(view.canary[0])} of {count(view.canary[1])}"
     energy = UNKNOWN if view.mj_per_token is None else f"{significant(view.mj_per_token)} mJ/token"
-    rates = line(
-        ("tokens/s now ", "muted"),
-        (_rate(view.now_per_s), "strong"),
-        (" · over the answer (P50) ", "muted"),
-        (_rate(view.answer_per_s), "strong"),
-    )
-    costs = line(("energy ", "muted"), (energy, "text"), (" · frames missed ", "muted"), (canary, "text"))
-    joined = line(*rates, (" · ", "muted"), *costs)
-    lines = [joined] if width_of(joined) <= width else [rates, costs]
+    figures: list[Line] = [
+        (("tokens/s now ", "muted"), (_rate(view.now_per_s), "strong")),
+        (("over the answer (P50) ", "muted"), (_rate(view.answer_per_s), "strong")),
+        (("energy ", "muted"), (energy, "text")),
+        (("frames missed ", "muted"), (canary, "text")),
+    ]
+    lines = _flowing(figures, width)
     if view.why_no_energy:
         lines.append(line((f"energy {UNKNOWN}: {view.why_no_energy}", "muted")))
     if view.several:
@@ -112,10 +114,22 @@ def rate_lines(view: AnswersView, width: int) -> list[Line]:
     return [fit(each, width) for each in lines]
 
 
+def _flowing(items: Sequence[Line], width: int) -> list[Line]:
+    """The items one after another, in as many lines as they need."""
+    lines: list[Line] = [()]
+    for item in items:
+        joined = (*lines[-1], (" · ", "muted"), *item) if lines[-1] else item
+        if lines[-1] and width_of(joined) > width:
+            lines.append(item)
+        else:
+            lines[-1] = joined
+    return lines
+
+
 def position_lines(view: AnswersView, width: int) -> list[Line]:
     """A bar for each octave of positions."""
     heading = fit(
-        line((f"{'position in the answer':<{_LABEL}}{'n':>{_NUMBER}}{'P50':>{_NUMBER}}{'P90':>{_NUMBER}}", "muted")),
+        line((f"{'position in answer':<{_LABEL}}{'n':>{_NUMBER}}{'P50':>{_NUMBER}}{'P90':>{_NUMBER}}", "muted")),
         width,
     )
     longest = max((each.p50_ms for each in view.by_position), default=0.0)
