@@ -10,7 +10,7 @@ from hettop.app.replay import ReplayFeed
 from hettop.app.verdict_cache import VerdictCache
 from hettop.measurement.user_files import user_places
 from hettop.record.is_study_only import is_study_only
-from hettop.tui.actions.display import without_downloads
+from hettop.tui.actions.display import portable
 from hettop.tui.app import HettopApp
 from hettop.tui.preferences import Preferences
 
@@ -51,6 +51,6 @@ async def _drawn(
             await pilot.press(*keys)
             for _ in range(3):  # layout, the frame that follows it, and its painting
                 await pilot.pause()
-            return without_downloads(app.export_screenshot(title="hettop"))
+            return portable(app.export_screenshot(title="hettop"))
     finally:
         feed.close()

@@ -277,21 +277,26 @@ def _few_turns(few: FewTurns) -> str:
 
 
 def order_lines(verdict: Verdict) -> Iterator[str]:
-    """The four ranks with their formulas; none of a single unit."""
+    """The four ranks with their formulas, those of the same order on one line; none of a single unit."""
     ranks = verdict.ranks
     if len(ranks.latency) < 2:
         return
     efficiency = (
-        BY_ENERGY if ranks.efficiency_by == BY_ENERGY else "1/fastest call, because energy is not known for all units"
+        BY_ENERGY if ranks.efficiency_by == BY_ENERGY else "1/fastest call, as energy is not known for all units"
     )
+    by_order: dict[tuple[str, ...], list[str]] = {}
     for name, formula, units in (
         ("latency", "mean", ranks.latency),
         ("stability", "max/min", ranks.stability),
         ("efficiency", efficiency, ranks.efficiency),
         ("consistency", "P90/min", ranks.consistency),
     ):
-        shown = ", ".join(clean(unit, 30) for unit in units[:UNITS_NAMED])
-        yield f"{name} ({formula}), best first: {shown}"
+        by_order.setdefault(tuple(units[:UNITS_NAMED]), []).append(f"{name} ({formula})")
+    for at, (units, names) in enumerate(by_order.items()):
+        head = "best first by" if not at else "by"
+        *others, last = names
+        which = f"{', '.join(others)} and {last}" if others else last
+        yield f"{head} {which}: {', '.join(clean(unit, 30) for unit in units)}"
 
 
 def flip_lines(verdict: Verdict) -> Iterator[str]:

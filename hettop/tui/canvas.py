@@ -51,8 +51,10 @@ class Canvas:
         before = y0
         for x in range(max(x0, 0), min(x1, self.wide - 1) + 1):
             y = y1 if x1 == x0 else y0 + round((y1 - y0) * (x - x0) / (x1 - x0))
-            # A steep line fills the dots between this column and the one before it.
-            start = y if y == before else before + (1 if y > before else -1)
+            # A steep line, and one into another row of cells, begins at the height of the column before it: dots that
+            # touch at a corner look like a gap.
+            step = abs(y - before) > 1 or y // self.dots_y != before // self.dots_y
+            start = before if step else y
             self.column(x, max(start, y) + 1, min(start, y))
             before = y
         if x0 == x1:

@@ -55,6 +55,15 @@ async def test_without_a_token_stream_the_screen_says_how_to_get_one() -> None:
         assert "no token stream in this session" in screen_text(app)
 
 
+async def test_before_the_end_of_the_first_answer_the_screen_says_so() -> None:
+    shown = replace(LIVE, header=replace(LIVE.header, answering=True))
+    async with running(FakeFeed(shown), size=(100, 30)) as (app, pilot):
+        await pilot.press("A")
+        await settled(pilot)
+        assert "no answer has ended yet" in screen_text(app)
+        assert "no token stream" not in screen_text(app)
+
+
 def test_what_is_unknown_is_not_a_number() -> None:
     first, later = (text_of(each) for each in time_lines(ANSWERS, 120)[1:])
     assert first.split()[:9] == ["time", "to", "first", "token", "30", "120", "n/a", "n/a", "180"]
@@ -69,6 +78,21 @@ def test_bars_of_positions_are_in_proportion() -> None:
     bars = [text_of(each).rstrip() for each in position_lines(ANSWERS, 120)[1:]]
     lengths = [len(bar.split()[-1]) for bar in bars]
     assert lengths == [15, 30]
+
+
+def test_at_80_columns_nothing_is_cut() -> None:
+    wide = replace(ANSWERS.first, counts=(1,) * 32)
+    lines = [
+        text_of(each)
+        for each in (
+            *time_lines(replace(ANSWERS, first=wide), 76),
+            *rate_lines(ANSWERS, 76),
+            *position_lines(ANSWERS, 76),
+        )
+    ]
+    assert not any("…" in each for each in lines)
+    assert "distribution" not in lines[0]
+    assert "over the answer (P50) 41.2 · energy n/a" in "\n".join(lines)
 
 
 def test_stalls_have_their_events() -> None:

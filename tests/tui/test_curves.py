@@ -15,8 +15,8 @@ def test_one_row_is_bars_of_which_zero_is_one_and_a_gap_none() -> None:
 
 def test_a_curve_joins_what_was_measured_one_after_another() -> None:
     # Two columns are four dots, a value each; of eight dots in height 0 is the lowest, 7 the highest. The step is
-    # filled.
-    assert curve([0.0, 0.0, 7.0, 7.0], 7.0, 2, 2, braille=True) == [" ⡏", "⣀⠇"]
+    # filled from 0 on: a dot at 1 would touch the one before it at a corner only.
+    assert curve([0.0, 0.0, 7.0, 7.0], 7.0, 2, 2, braille=True) == [" ⡏", "⣀⡇"]
 
 
 def test_a_gap_stays_a_gap() -> None:

@@ -65,6 +65,7 @@ async def test_the_first_line_is_the_beginning_of_an_event() -> None:
                 whole = len(entry_lines(log[0], 40))
                 assert rows[-whole].startswith("00:29.00"), "the newest is at the bottom, in full"
                 assert any("…" in each for each in rows) == (room % whole > 0)
+                assert not any("……" in each for each in rows)
 
 
 async def test_a_filter_finds_kinds_and_units() -> None:

@@ -108,7 +108,7 @@ def test_a_cdf_has_shares_and_counts_what_is_below_the_axis() -> None:
     # Of 4 samples 1 is below, 1 in the first of four columns and 2 in the last. Of dots 0 to 7 the curve begins at a
     # quarter (1.75), rises to a half (3.5) at once and to all (7) in the end.
     small = replace(view, n=4, counts=(1, 0, 0, 2), below=1)
-    assert [text_of(row) for row in draw_histogram(small, 2, 4)[2:]] == ["⣀⡸", "« "]
+    assert [text_of(row) for row in draw_histogram(small, 2, 4)[2:]] == ["⣀⣸", "« "]
 
 
 def test_a_budget_is_a_line_and_the_share_beyond_it_in_words() -> None:

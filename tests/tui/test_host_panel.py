@@ -23,7 +23,7 @@ def test_the_machine_in_a_few_lines() -> None:
     # 5 (i mod 8) + 8 k percent on core k: means of 28 + 5 (i mod 8) percent; 16 steps of 5 s are 80 s.
     assert shown(HOST) == [
         "cores ▁▃▇▁▅▂▁▃ 32%",
-        "load  ▂▃▃▃▄▄▅▅▂▃▃▃▄▄▅▅▂ 80 s",
+        "mean  ▂▃▃▃▄▄▅▅▂▃▃▃▄▄▅▅▂ 80 s",
         "memory 61%  swap 1.2 GB  pressure 0%  clock 2.79 GHz  47 °C",
         "hettop 6.2% 82 MB  engine 24% 310 MB",
         "battery 80% on battery  frames missed 1.0%",
@@ -58,7 +58,7 @@ def test_pressure_above_a_tenth_is_in_the_ink_of_what_disturbs() -> None:
 
 def test_few_readings_are_no_history() -> None:
     assert not any(text.startswith("load") for text in shown(replace(HOST, history=HOST.history[:2])))
-    assert shown(replace(HOST, history=HOST.history[:3]))[1] == "load  ▂▃▃ 10 s"
+    assert shown(replace(HOST, history=HOST.history[:3]))[1] == "mean  ▂▃▃ 10 s"
 
 
 def large(view: HostView, width: int = 60, height: int = 40) -> list[str]:

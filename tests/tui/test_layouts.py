@@ -274,3 +274,11 @@ def test_a_heading_that_is_cut_before_a_word_leaves_no_gap_in_the_edge() -> None
     heading = (("latency and percentiles over time", "title"),)
     top = text_of(framed(heading, [], (), frame_state(), (32, 4), focus=False)[0])
     assert top == "╭─latency and percentiles… ────╮"
+
+
+async def test_a_title_without_room_leaves_out_a_part_and_cuts_no_word() -> None:
+    for width, shown in ((120, "▲ 2 spikes · slots of "), (56, "▲ 2 spikes ─")):
+        async with running(FakeFeed(LIVE), size=(width, 40)) as (app, _):
+            (title,) = [each for each in screen_text(app).splitlines() if "timeline ms" in each]
+            assert shown in title
+            assert "…" not in title

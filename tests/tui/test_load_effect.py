@@ -76,3 +76,9 @@ def test_of_one_distribution_the_other_is_not_named() -> None:
     rows = [text_of(line) for line in distribution_lines(view, 60, 5)]
     assert rows[0].rstrip() == "CPU_ONLY ms  █ cpu:4"
     assert [row[:4] for row in rows[1:3]] == [" █  ", " ██ "]
+
+
+def test_samples_beyond_the_axis_are_counted() -> None:
+    view = ContrastView("cpu:4", VIEW.rows, "CPU_ONLY", 2.0, 4.0, (1.0, 0.5), (0.0, 1.0), beyond=1_234)
+    rows = [text_of(line) for line in distribution_lines(view, 60, 5)]
+    assert rows[0].rstrip() == "CPU_ONLY ms  ░ without load  █ cpu:4  ▒ both  » 1,234 beyond"

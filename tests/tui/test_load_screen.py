@@ -11,7 +11,7 @@ from hettop.report.terminal.lines import text_of
 from hettop.session.views.contrast import ContrastView, Estimate, LoadFigures, UnitContrast
 from hettop.session.views.structs import ConditionRow
 from hettop.tui.feed import LoadDial
-from hettop.tui.screens.load import condition_lines
+from hettop.tui.screens.load import condition_lines, dials_by_line
 from tests.tui.fakes import LIVE, REPLAY, FakeFeed
 from tests.tui.screens import running, screen_text, settled
 
@@ -210,3 +210,21 @@ def test_a_unit_without_samples_has_a_row() -> None:
     rows = [text_of(each).split() for each in condition_lines(ROWS, 100, ("CPU_AND_GPU", "ALL"))]
     assert ["ALL", "n/a"] in [row[:2] for row in rows]
     assert ["GPU", "n/a"] in [row[:2] for row in rows] or ["CPU_AND_GPU", "n/a"] in [row[:2] for row in rows]
+
+
+def test_two_dials_share_a_line_where_both_are_available() -> None:
+    cpu, memory, gpu = (LoadDial(name, 0, 2, 100, None) for name in ("cpu", "memory", "gpu"))
+    ane = LoadDial("ane", 0, 2, 100, "needs macOS")
+    assert dials_by_line((cpu, memory, gpu, ane), paired=True) == [[0, 1], [2], [3]]
+    assert dials_by_line((cpu, memory, gpu), paired=False) == [[0], [1], [2]]
+
+
+async def test_a_small_drawer_has_two_dials_a_line_and_a_click_selects_one_of_them() -> None:
+    async with running(FakeFeed(), size=(80, 24)) as (app, pilot):
+        await pilot.press("l")
+        await settled(pilot)
+        line = next(each for each in screen_text(app).splitlines() if "▷ cpu" in each)
+        assert "memory" in line
+        await pilot.click("#page", offset=(60, 1))
+        await settled(pilot)
+        assert "▷ memory" in screen_text(app)

@@ -75,7 +75,7 @@ class TestHeader:
             "▸ CPU_AND_NE",
             "01:23",
             "482/s",
-            "n 39,914",
+            "calls 39,914",
             "dropped 12",
             "Apple M2 Pro",
             "load cpu:2",
@@ -86,7 +86,7 @@ class TestHeader:
 
     def test_what_matters_least_goes_first(self) -> None:
         assert text_of(header_line(frame_state(), 80)).rstrip() == (
-            " hettop   SIMULATED   ▶ LIVE  mobilenetv2  ▸ CPU_AND_NE  01:23  482/s  n 39,914"
+            "  SIMULATED   ▶ LIVE  mobilenetv2  ▸ CPU_AND_NE  01:23  482/s  calls 39,914"
         )
         assert (
             text_of(header_line(frame_state(), 60)).rstrip() == "  SIMULATED   ▶ LIVE  mobilenetv2  ▸ CPU_AND_NE  01:23"
@@ -97,7 +97,7 @@ class TestHeader:
         """A note of 40 cells does not fit beside the load: the rate and the number of samples do."""
         loaded = replace(LIVE, header=replace(HEADER, model_note="n" * 40, load="cpu:2"))
         text = text_of(header_line(frame_state(loaded), 100))
-        assert "482/s  n 39,914" in text
+        assert "482/s  calls 39,914" in text
         assert "load cpu:2" in text
         assert "nnn" not in text
 
@@ -183,7 +183,7 @@ class TestFrame:
 class TestTimeline:
     def test_the_title_reports_window_spikes_and_glyphs(self) -> None:
         rows = drawn(TimelinePanel, frame_state(), 90, 8)
-        assert "timeline ms · last 30 s · ▲ 2 spikes in this window · slots of 0.5 s" in rows[0]
+        assert "timeline ms · last 30 s · ▲ 2 spikes · slots of 0.5 s" in rows[0]
         assert "⢕ P50 ⣿ P90 ⠁ max · ┄ spike threshold 4.00 ms ─" in rows[-1]
 
     def test_in_blocks_there_is_no_p50(self) -> None:
@@ -211,7 +211,7 @@ class TestTimeline:
 
     def test_one_spike_is_not_two(self) -> None:
         one = replace(LIVE, timeline=replace(LIVE.timeline, spikes=1))
-        assert "· ▲ 1 spike in this window ·" in drawn(TimelinePanel, frame_state(one), 90, 8)[0]
+        assert "· ▲ 1 spike ·" in drawn(TimelinePanel, frame_state(one), 90, 8)[0]
 
 
 class TestUnits:

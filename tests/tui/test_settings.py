@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hettop.errors import HettopError
+from hettop.tui.actions.display import portable
 from hettop.tui.panels.units import UnitsPanel
 from hettop.tui.preferences import Preferences
 from hettop.tui.settings import SettingChoice
@@ -116,6 +117,16 @@ async def test_nothing_behind_the_dialog_is_drawn() -> None:
         assert app.main.query_one(UnitsPanel).frame_state is drawn
         outside = [line for line in screen_text(app).splitlines() if line and "│" not in line and "─" not in line]
         assert outside == []
+
+
+def test_braille_is_a_text_of_its_own_in_its_cells() -> None:
+    text = '<text class="r8" x="10" y="5" textLength="{}" clip-path="url(#a)">{}</text>'
+    svg = text.format(60, "&#160;&#160;⣀⡇&#160;a")  # cells of 10
+    assert portable(svg) == (
+        '<text class="r8" x="30" y="5" textLength="20" clip-path="url(#a)">⣀⡇</text>'
+        '<text class="r8" x="50" y="5" textLength="20" clip-path="url(#a)">&#160;a</text>'
+    )
+    assert portable(text.format(20, "ab")) == text.format(20, "ab")
 
 
 async def test_without_a_config_file_there_are_no_settings() -> None:

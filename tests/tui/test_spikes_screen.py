@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 
 from hettop.report.terminal.lines import text_of
-from hettop.session.condition import FIRST_FENCE_AT
 from hettop.session.views.spikes import CauseRow, SpikeRow, SpikesView, Surroundings
 from hettop.tui.constants import WHOLE_SESSION_S
 from hettop.tui.panels.timeline import draw_timeline
-from hettop.tui.screens.spikes import UNJUDGED, calls_chart, cause_lines, spike_lines, surroundings_lines
+from hettop.tui.screens.spikes import calls_chart, cause_lines, spike_lines, surroundings_lines
 from tests.tui.fakes import HOSTILE, LIVE, REPLAY, SECOND, TIMELINE, FakeFeed
 from tests.tui.screens import running, screen_text, settled
 
@@ -40,6 +39,7 @@ SPIKES = SpikesView(
     ),
     unwatched=("power sample taken",),
     total=61,
+    unjudged=64,
 )
 VIEW = replace(LIVE, spikes=SPIKES)
 
@@ -52,8 +52,8 @@ async def test_s_opens_the_screen_and_asks_for_the_list() -> None:
         await settled(pilot)
         assert feed.requests[-1].spikes
         text = screen_text(app)
-    assert "61 spikes of all units, the last 40 listed · CPU_AND_NE 61 · spike threshold 4.00 ms · first 64" in text
-    assert UNJUDGED == FIRST_FENCE_AT
+    assert "61 spikes of all units, the last 40 listed · CPU_AND_NE 61 · spike threshold 4.00 ms ─" in text
+    assert "at least 1 s apart, not of the first 64 samples." in " ".join(text.replace("│", " ").split())
     assert "01:20.00" in text
     assert "screen redraw, page fault" in text
     assert "▸ correlated" in text

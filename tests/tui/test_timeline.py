@@ -36,6 +36,12 @@ def test_sparse_dots_reach_to_p50_all_to_p90_and_one_is_at_the_maximum() -> None
     ]
 
 
+def test_the_threshold_is_drawn_since_the_active_load_began() -> None:
+    # Of the spike in the third cell the threshold was another one. In the fourth, where the load began, P90 is there.
+    load = TimelineLoad(6, 7, "cpu:2", begins=True, ends=False)
+    assert texts(replace(KNOWN, loads=(load,)), 4, 5)[:2] == ["  ▲┊", "⠉  ⠈"]
+
+
 def test_in_blocks_a_slot_is_a_cell() -> None:
     lane = replace(ONE, slots=(USUAL, None, SPIKE, TimelineSlot(1.0, 1.5, 1.5)))
     assert texts(replace(KNOWN, lanes=(lane,)), 4, 5, braille=False)[:4] == [

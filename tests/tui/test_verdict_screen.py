@@ -85,3 +85,14 @@ async def test_the_sentence_and_the_picture_come_first() -> None:
         assert rows[4].startswith("NE  ")
         assert rows[4].rstrip().endswith("P90 2.33 (2.30-2.40)")
         assert any(each.startswith("load none; thermal state") for each in rows[5:])
+
+
+async def test_while_units_take_turns_the_key_is_offered_to_stop_that() -> None:
+    for mode, word in (("single", "i interleave units"), ("interleave", "i stop interleaving")):
+        async with running(FakeFeed(replace(LIVE, header=replace(LIVE.header, mode=mode))), size=(80, 24)) as (
+            app,
+            pilot,
+        ):
+            await pilot.press("v")
+            await settled(pilot)
+            assert word in screen_text(app)

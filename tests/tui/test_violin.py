@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hettop.report.terminal.lines import text_of, width_of
+from hettop.report.terminal.lines import text_of
 from hettop.tui.panels.unit_table import violin_axis, violin_strip
 
 
@@ -22,6 +22,10 @@ def test_without_samples_there_is_no_strip() -> None:
     assert text_of(violin_strip((), 0.5, 6)) == "      "
 
 
+def test_samples_above_the_axis_are_marked_at_its_end() -> None:
+    assert violin_strip((0.5, 0.5, 0.0), None, 3, beyond=True) == (("▄▄", "low"), ("»", "mid"))
+
+
 def test_the_axis_names_both_ends() -> None:
     assert text_of(violin_axis(1.9, 6.1, 20)) == "1.90 ─────── 6.10 ms"
-    assert width_of(violin_axis(1.9, 6.1, 8)) == 8
+    assert violin_axis(1.9, 6.1, 8) == (), "one end alone looks like a figure"

@@ -62,7 +62,8 @@ BRAILLE = "".join(map(chr, range(0x2800, 0x2900)))
 
 _ASCII = {
     **{pattern: " ..::==##"[bits.bit_count()] for bits, pattern in enumerate(BRAILLE)},
-    **dict(zip(EIGHTHS[1:], "..::==##", strict=True)),
+    # Not `.` or `:`, which separate words and mark P99.
+    **dict(zip(EIGHTHS[1:], "__;;==##", strict=True)),
     **dict(zip(LEFT_EIGHTHS[1:], "..::==##", strict=True)),
     SHADE: "%",
     GUIDE: ":",

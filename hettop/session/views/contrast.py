@@ -64,7 +64,7 @@ class ContrastView:
     rows: also of units that have not been measured, but of variants only where they have; none before the first sample.
 
     The distributions are of `unit`: shares of samples per column between `low_ms` and `high_ms`, each scaled so that
-    its fullest is 1; empty where it was not measured.
+    its fullest is 1; empty where it was not measured. `beyond`: how many samples of both lie above `high_ms`.
     """
 
     load: str | None
@@ -74,6 +74,7 @@ class ContrastView:
     high_ms: float = 0.0
     without: tuple[float, ...] = ()
     under: tuple[float, ...] = ()
+    beyond: int = 0
 
 
 def contrast(session: Session, unit: str | None, columns: int) -> ContrastView:
@@ -141,15 +142,21 @@ def _quantile(condition: Condition, q: float) -> Estimate:
 
 def _distributions(
     without: Condition | None, under: Condition | None, columns: int
-) -> tuple[float, float, tuple[float, ...], tuple[float, ...]]:
-    """The axis in ms, and both distributions on it."""
+) -> tuple[float, float, tuple[float, ...], tuple[float, ...], int]:
+    """The axis in ms, both distributions on it, and how many samples are above it."""
     from hettop.session.views.units import density
+    from hettop.stats.histogram import bucket_low
 
     series = [condition.wall for condition in (without, under) if condition is not None]
     if not series or columns < 1:
-        return 0.0, 0.0, (), ()
+        return 0.0, 0.0, (), (), 0
     low = min(wall.histogram.quantile(0.005) or 0.0 for wall in series)
     high = max(wall.histogram.quantile(0.99) or 0.0 for wall in series)
     room = max(ROOM * (high - low), 0.02 * high)
     low, high = max(0.0, low - room), high + room
-    return low / NS_PER_MS, high / NS_PER_MS, density(without, low, high, columns), density(under, low, high, columns)
+    beyond = 0
+    for wall in series:
+        indices, counts = wall.histogram.nonzero()
+        beyond += int(counts[bucket_low(indices) > high].sum())
+    shown = (density(without, low, high, columns), density(under, low, high, columns))
+    return low / NS_PER_MS, high / NS_PER_MS, *shown, beyond

@@ -78,6 +78,7 @@ def header(session: Session, request: ViewRequest) -> HeaderView:
         model_note=opening.model.note if opening else None,
         advised=session.advice.unit if session.advice else None,
         reset_ns=session.reset_ns,
+        answering=opening is not None and opening.settings.get("answers") is not None,
         study=study.name if (study := session.studies.running) is not None else None,
     )
 

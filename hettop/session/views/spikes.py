@@ -81,7 +81,8 @@ class SpikesView:
     """Spikes of all conditions, newest first, and the candidate causes under the viewed unit's active condition.
 
     `total` counts those of all conditions; `rows` lists the last of them. `evidence` of the condition's `n` spikes are
-    at least a second apart and count. `unwatched` are the candidates that this session did not watch.
+    at least a second apart and count. `unwatched` are the candidates that this session did not watch; `unjudged` first
+    samples make the first threshold.
     """
 
     rows: tuple[SpikeRow, ...]
@@ -95,10 +96,13 @@ class SpikesView:
     unwatched: tuple[str, ...]
     total: int = 0
     around: Surroundings | None = None
+    unjudged: int = 0
 
 
 def spikes(session: Session, condition: Condition | None, unit: str | None, now_ns: int) -> SpikesView:
     """The list, and the table of `condition` (of `unit`)."""
+    from hettop.session.condition import FIRST_FENCE_AT
+
     rows = sorted(spike_rows(session, now_ns), key=lambda row: -row.end_ns)[:MOST_ROWS]
     key = condition.key if condition is not None else None
     return SpikesView(
@@ -112,6 +116,7 @@ def spikes(session: Session, condition: Condition | None, unit: str | None, now_
         causes=cause_rows(session, condition) if condition else (),
         unwatched=unwatched(session, key) if key else (),
         total=sum(each.spikes for each in session.conditions.values()),
+        unjudged=FIRST_FENCE_AT,
     )
 
 

@@ -127,6 +127,7 @@ class HeaderView:
     `advised` is the unit that is proven to be better under this load than the active one.
     `model_note`: for example that the model's weights are synthetic, or that it was converted.
     `reset_ns` is when the statistics were reset; None: never, so they are since the start.
+    `answering`: the model answers token by token.
     """
 
     model: str
@@ -146,6 +147,7 @@ class HeaderView:
     advised: str | None = None
     study: str | None = None
     reset_ns: int | None = None
+    answering: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -253,7 +254,7 @@ class Looking(Controls):
 
     def action_save_screenshot(self) -> None:
         try:
-            path = self.preferences.save_picture(without_downloads(self.export_screenshot(title="hettop")))
+            path = self.preferences.save_picture(portable(self.export_screenshot(title="hettop")))
         except HettopError as error:
             self.notify(words(error), severity="error")
         else:
@@ -451,6 +452,31 @@ class Arranging(Looking):
         return next((PANELS[panel.NUMBER] for panel in self.main.query(Panel) if panel.has_class("-zoomed")), "")
 
 
-def without_downloads(svg: str) -> str:
-    """The picture with local fonts only: opening it must not load anything from the network."""
-    return re.sub(r",\s*url\([^)]*\) format\([^)]*\)", "", svg)
+def portable(svg: str) -> str:
+    """The picture as any viewer shows it alike: with local fonts only, so that nothing is loaded from the network, and
+    with braille in its cells."""
+    return _TEXT.sub(_with_braille_apart, re.sub(r",\s*url\([^)]*\) format\([^)]*\)", "", svg))
+
+
+_TEXT = re.compile(
+    r'<text (?P<ink>class="[^"]*") x="(?P<x>[\d.]+)" (?P<y>y="[\d.]+") textLength="(?P<length>[\d.]+)" '
+    r"(?P<clip>[^>]*)>(?P<text>[^<]*[\u2800-\u28ff][^<]*)</text>"
+)
+
+
+def _with_braille_apart(text: re.Match[str]) -> str:
+    """A text of braille and others as one for each run of them.
+
+    Few fonts have braille. Another one's is of another width, and a viewer fits a text to its length by equal gaps: in
+    a text of both, dots would stand beside their cells, and curves be torn from row to row.
+    """
+    characters = html.unescape(text["text"])
+    cell = float(text["length"]) / len(characters)
+    found, at = [], 0
+    for run in re.findall(r"[\u2800-\u28ff]+|[^\u2800-\u28ff]+", characters):
+        if run.strip():
+            place = f'x="{float(text["x"]) + at * cell:.6g}" {text["y"]} textLength="{len(run) * cell:.6g}"'
+            shown = html.escape(run).replace(" ", "&#160;").replace("\xa0", "&#160;")
+            found.append(f"<text {text['ink']} {place} {text['clip']}>{shown}</text>")
+        at += len(run)
+    return "".join(found)

@@ -156,8 +156,8 @@ def _from_its_beginning(rows: list[Line], begins: list[int], start: int, end: in
         return rows[start:end]
     head = rows[first : first + last - start]
     *before, cut = head
-    width = width_of(cut)
-    return [*before, line(*fit(cut, max(0, width - 1)), (glyphs.MORE, "muted")), *rows[last:end]]
+    words = cut if cut[-1][0].strip() else cut[:-1]
+    return [*before, fit(line(*words, (glyphs.MORE, "muted")), width_of(cut)), *rows[last:end]]
 
 
 def _held(frame_state: FrameState) -> int:

@@ -89,7 +89,7 @@ def _items(frame_state: FrameState, *, short: bool) -> list[Item]:
         Item(1, _units(view)) if view.units and not frame_state.co_executing else None,
         Item(2, line((_position(frame_state), "strong"))),
         Item(4, line((per_second(view.rate_per_s), "text"))) if view.rate_per_s is not None else None,
-        Item(4, line((f"n {count(view.samples)}", "text"))),
+        Item(4, line((f"calls {count(view.samples)}", "text"))),  # with those of the warm-up, which no `n` has
         Item(3, line((f"dropped {count(view.dropped)}", "error"))) if view.dropped else None,
         Item(3, line((f"paced {per_second(view.rate_hz)}", "muted"))) if view.rate_hz else None,
         Item(6, line((clean(view.mode), "muted"))) if view.mode not in ("single", "paced", "coexec", "") else None,

@@ -22,7 +22,7 @@ _FEWEST_READINGS = 3
 _HEAD = 14  # cells before a core's curve
 _NO_CLOCK = "psutil reads no current frequency on this system"
 _NO_TEMPERATURE = "psutil finds no temperature sensor of the processor"
-_NO_PRESSURE = "only Linux reports it, in /proc/pressure"
+_NO_PRESSURE = "read only on Linux with /proc/pressure"
 _NO_WEIGHT = "not in this recording, or not measured yet"
 
 
@@ -104,7 +104,7 @@ def _history(view: HostView, width: int) -> Line:
     shown = means[-max(1, width - 15) :]
     span_s = (view.history[-1].t - view.history[-len(shown)].t) // NS_PER_S
     ago = f"{span_s // 60} min" if span_s >= 120 else f"{span_s} s"
-    return line(("load  ", "muted"), (bars(shown, 1.0, len(shown)), "low"), (f" {ago}", "muted"))
+    return line(("mean  ", "muted"), (bars(shown, 1.0, len(shown)), "low"), (f" {ago}", "muted"))
 
 
 def _means(view: HostView) -> tuple[float, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hettop.format import seconds
-from hettop.report.terminal.lines import Line, line, wrapped
+from hettop.report.terminal.lines import Line, Span, line, wrapped
 from hettop.session.views.structs import RidgeView, Scale
 from hettop.text import clean
 from hettop.tui.frame_state import FrameState
@@ -42,13 +42,14 @@ class LatencyPanel(Panel):
         unit = "all units" if ridge is not None else clean(view.unit) if view.unit else "no unit yet"
         load = clean(session.header.load)
         under = "" if load == "none" else f" · under {load}"
+        # Of a young session the timeline's window is as long as there was time for; samples older than either are none.
+        window_ns = min(view.window_ns, session.timeline.window_ns)
         places = view.axis if ridge is None else ridge.axis
-        return line(
-            ("latency ms", "title"),
-            (f" · last {seconds(view.window_ns)} · ", "muted"),
-            (unit, "active"),
-            (under + scale_words(view.scale, places), "muted"),
-        )
+        start = line(("latency ms", "title"), (f" · last {seconds(window_ns)}", "muted"))
+        condition: Span = (under + scale_words(view.scale, places), "muted")
+        whole = line(*start, (" · ", "muted"), (unit, "active"), condition)
+        # All units are named in the panel.
+        return whole if ridge is None or self.title_has_room(whole) else line(*start, condition)
 
     def foot(self, frame_state: FrameState) -> Line:
         session = frame_state.session

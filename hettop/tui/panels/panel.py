@@ -15,6 +15,7 @@ from hettop.tui.chart import Chart
 from hettop.tui.frame_state import FrameState
 
 _SMALLEST_FRAMED = (24, 4)  # cells, lines: a smaller panel has no frame
+_BESIDE_TITLE = 7  # cells of an edge: its corners, and the number
 
 
 class Panel(Chart, can_focus=True):
@@ -43,6 +44,10 @@ class Panel(Chart, can_focus=True):
         """Draw this frame state from now on."""
         self.frame_state = frame_state
         self.redraw()
+
+    def title_has_room(self, title: Line) -> bool:
+        """Whether a title fits into the frame's edge, beside the number; in a frame of no known width it does."""
+        return not self.size.width or width_of(title) <= self.size.width - _BESIDE_TITLE
 
     def title(self, frame_state: FrameState) -> Line:
         """The text in the upper edge, after the number."""

@@ -222,7 +222,8 @@ def _trouble(view: PowerView, width: int) -> list[Line]:
         return [fit(line(("looking for a power source …", "muted")), width)]
     # The reason of a running source is a note, not the cause of missing samples.
     waiting = view.state == "running" and not view.accelerators
-    why = "no usable sample yet" if waiting else view.reason or view.state
+    stopped = f"the power source has {view.state}" if view.state == "stopped" else view.state
+    why = "no usable sample yet" if waiting else view.reason or stopped
     key = ", press p" if view.needs_access and view.state != "running" else ""
     words = f"{UNKNOWN}: {why}{key}"
     rows = [fit(line((text, "warning")), width) for text in wrapped(clean(words), width)]
@@ -319,7 +320,7 @@ def _totals(view: PowerView, width: int) -> list[Line]:
     words = f"{significant(total.energy_j)} J in {seconds(total.covered_ns)} of power samples since the start"
     idle = f"; idle baseline {watts(view.baseline_w)} W" if view.baseline_w is not None else ""
     meaning = f"; sum: {_meaning(view)}, an estimate, not the whole machine"
-    return [fit(line((words + idle + meaning, "muted")), width)]
+    return [fit(line((part, "muted")), width) for part in wrapped(words + idle + meaning, width)]
 
 
 def _unit_energies(view: PowerView, units: Sequence[UnitRow], width: int) -> list[Line]:

@@ -171,7 +171,7 @@ def missing_words(row: RidgeRow | LatencyView, session: SessionView) -> str:
         return f"{count(row.n)} sample{'' if row.n == 1 else 's'}: a distribution needs {count(row.needs)} more"
     state = next((clean(each.state, 40) for each in session.units.rows if each.unit == row.unit), UNKNOWN)
     if row.last_ns is None:
-        return f"no samples yet: {state}"
+        return "no samples yet" if state == "running" else f"no samples yet: {state}"
     load = clean(session.header.load, 20)
     age_ns = max(0, session.header.elapsed_ns - row.last_ns)
     failed = f"{state}: " if state == "failed" else ""

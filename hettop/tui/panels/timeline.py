@@ -50,15 +50,16 @@ class TimelinePanel(Panel):
 
     def title(self, frame_state: FrameState) -> Line:
         view = frame_state.session.timeline
-        spikes = f"{count(view.spikes)} spike{'' if view.spikes == 1 else 's'}{'' if view.whole else ' in this window'}"
+        spikes = f"{count(view.spikes)} spike{'' if view.spikes == 1 else 's'}"
         if view.spikes is None:
             spikes = "too few samples for spikes"
-        return line(
+        words = line(
             ("timeline ms", "title"),
             (f" · {window_text(view)} · ", "muted"),
-            (f"{glyphs.SPIKE} {spikes}" if view.spikes else spikes, "high" if view.spikes else "muted"),
-            (f" · slots of {cells_text(view)}", "muted"),
+            (f"{glyphs.SPIKE} {spikes}" if glyphs.SPIKE in self._drawn else spikes, "high" if view.spikes else "muted"),
         )
+        slots: Span = (f" · slots of {cells_text(view)}", "muted")
+        return (*words, slots) if self.title_has_room((*words, slots)) else words
 
     def foot(self, frame_state: FrameState) -> Line:
         """What the glyphs of the drawing mean: of levels and marks, those that are in it."""
@@ -209,8 +210,10 @@ class _Plot:
         return cells
 
     def _levels(self, lane: TimelineLane, cells: Cells) -> Cells:
-        """Lines at the budget, and at the spike threshold where the unit has samples."""
-        there = {(at + self.shift) // self.per_cell for at, slot in enumerate(lane.slots) if slot is not None}
+        """Lines at the budget, and at the spike threshold where the unit has samples of the active load: it is of that
+        load alone."""
+        since = max((edge for load in self.view.loads for edge in _edges_of(load)), default=0)
+        there = {self.cell(at) for at, slot in enumerate(lane.slots) if slot is not None and at >= since}
         for value, glyph, ink, columns in (
             (self.view.budget_ms, glyphs.BUDGET_LEVEL, "accent", range(self.columns)),
             (lane.threshold_ms, glyphs.FENCE, "muted", there),

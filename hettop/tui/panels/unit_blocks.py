@@ -5,9 +5,11 @@ Pure functions: a `UnitsView` and a size in, lines out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hettop.format import UNKNOWN, count, milliseconds, percent, significant
 from hettop.report.terminal import glyphs
-from hettop.report.terminal.lines import Line, fit, line, runs, wrapped
+from hettop.report.terminal.lines import Line, fit, line, runs, width_of, wrapped
 from hettop.session.views.structs import Percentile, UnitRow, UnitsView
 from hettop.stats.axes import resampled
 from hettop.text import clean
@@ -17,6 +19,7 @@ from hettop.tui.panels.unit_table import (
     Pointing,
     details_of,
     in_sight,
+    is_beyond,
     name_line,
     proven,
     reasons,
@@ -68,8 +71,9 @@ def large_units(view: UnitsView, width: int, height: int, pointing: Pointing, *,
 def _texts(row: UnitRow, width: int, pointing: Pointing, *, details: bool) -> list[Line]:
     """What is known of a unit as text; the violin is drawn after the first two lines."""
     placed = f" on {clean(row.placed, 24)}" if row.placed else ""
+    waits = "" if row.n or row.state != "running" else ", no samples yet"
     state = line(
-        (f"{clean(row.state)}{placed}", "muted"), (f"  {clean(row.warning)}" if row.warning else "", "warning")
+        (f"{clean(row.state)}{placed}{waits}", "muted"), (f"  {clean(row.warning)}" if row.warning else "", "warning")
     )
     head: Line = (*name_line(row, _NAME, pointing), *state)
     if not row.n:
@@ -77,8 +81,8 @@ def _texts(row: UnitRow, width: int, pointing: Pointing, *, details: bool) -> li
         log = [(clean(text), "muted") for text in row.error.log] if row.error is not None else []
         return [fit(head, width), *(fit(line((" " * 4, "text"), span), width) for span in (*why, *log))]
     rows = [
-        (*head, ("  ", "text"), *_sentence(row)),
-        line((" " * _INDENT, "text"), *_percentiles(row)),
+        (*head, ("  ", "text"), *_sentence(row, width - width_of(head) - 2)),
+        line((" " * _INDENT, "text"), *_percentiles(row, width - _INDENT)),
         line((" " * _INDENT, "text"), *_moments(row)),
     ]
     if details:
@@ -91,21 +95,32 @@ def _texts(row: UnitRow, width: int, pointing: Pointing, *, details: bool) -> li
     return [fit(each, width) for each in rows]
 
 
-def _sentence(row: UnitRow) -> Line:
-    """How much it did, and how far from the best it is."""
+def _sentence(row: UnitRow, room: int) -> Line:
+    """How much it did, and how far from the best it is; shorter where there is less room."""
     words = f"{count(row.n)} samples, {significant(row.throughput_per_s)} inferences/s"
-    if row.difference is None:
-        return line((words, "text"))
-    distance = ", best mean" if row.difference == 0 else f", mean {significant(1 + row.difference)} times the best"
-    return line((words, "text"), (distance, "good" if row.difference == 0 else "text"))
+    short = f"n {count(row.n)}, {significant(row.throughput_per_s)} inf/s"
+    best = row.difference == 0
+    distance, short_distance = "", ""
+    if row.difference is not None:
+        distance = ", best mean" if best else f", mean {significant(1 + row.difference)} times the best"
+        short_distance = ", best mean" if best else f", {significant(1 + row.difference)}x the best"
+    if len(words + distance) > room:
+        words, distance = short, short_distance if len(short + short_distance) <= room else ""
+    return line((words, "text"), (distance, "good" if best else "text"))
 
 
-def _percentiles(row: UnitRow) -> Line:
-    """P50 to P99.9, each with its value or what it lacks, and the maximum."""
+def _percentiles(row: UnitRow, room: int) -> Line:
+    """P50 to P99.9, each with its value or what it lacks where that fits, and the maximum."""
     given = row.further or (Percentile(0.5, row.p50_ms), Percentile(0.9, row.p90_ms))
+    known = tuple(each for each in given if each.ms is not None)
+    choices = (_percentile_spans(row, shown, lacks=lacks) for shown, lacks in ((given, True), (given, False)))
+    return next((drawn for drawn in choices if width_of(drawn) <= room), _percentile_spans(row, known, lacks=False))
+
+
+def _percentile_spans(row: UnitRow, given: Sequence[Percentile], *, lacks: bool) -> Line:
     spans = []
     for each in given:
-        lacking = f"{UNKNOWN} ({count(each.further)} more samples)" if each.further else UNKNOWN
+        lacking = f"{UNKNOWN} ({count(each.further)} more samples)" if each.further and lacks else UNKNOWN
         spans += [
             (f"P{each.q * 100:g} ", "muted"),
             (
@@ -139,7 +154,8 @@ def _violin(row: UnitRow, view: UnitsView, width: int, height: int, *, braille: 
     span = high - low or 1.0
     if height < 2:
         median = None if row.p50_ms is None else (row.p50_ms - low) / span
-        return [fit((margin, *violin_strip(row.violin, median, columns, ink)), width)]
+        strip = violin_strip(row.violin, median, columns, ink, beyond=is_beyond(row, view))
+        return [fit((margin, *strip), width)]
     canvas = Canvas(columns, height, braille=braille)
     for x, share in enumerate(resampled(row.violin, canvas.wide)):
         half = round(share * canvas.high / 2)
@@ -147,12 +163,14 @@ def _violin(row: UnitRow, view: UnitsView, width: int, height: int, *, braille: 
             canvas.column(x, canvas.high // 2 + max(half, 1), canvas.high // 2 - half)
     marks = [(row.p99_ms, glyphs.GUIDE), (row.p90_ms, glyphs.GUIDE), (row.p50_ms, glyphs.MEDIAN)]
     rows: list[Line] = []
-    for cells in canvas.lines():
+    for at_row, cells in enumerate(canvas.lines()):
         inks = [ink] * columns
         for value, glyph in marks:
             at = -1 if value is None else int((value - low) / span * columns)
             if 0 <= at < columns:
                 cells[at], inks[at] = glyph, "strong"
+        if at_row == height // 2 and is_beyond(row, view):
+            cells[-1], inks[-1] = glyphs.ABOVE, "mid"
         rows.append(fit((margin, *runs(cells, inks)), width))
     return rows
 

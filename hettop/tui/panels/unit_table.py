@@ -300,6 +300,12 @@ def _of_figures(row: UnitRow) -> list[str]:
     return found
 
 
+def state_words(row: UnitRow) -> str:
+    """The unit's state; of one that runs, also that it has no samples here."""
+    waits = ", no samples yet" if row.state == "running" and not row.n else ""
+    return clean(row.state) + waits
+
+
 def why_failed(row: UnitRow) -> str:
     if row.error is None:
         return "failed"
@@ -372,7 +378,7 @@ class _Table:
         if failed and (spare < 1 or not row.n):
             return self._failure(row, spare)
         if not row.n and not self.plan.own_line:
-            return [fit((*self._name(row), *line((f"  {clean(row.state)}", "muted"))), self.width)]
+            return [fit((*self._name(row), *line((f"  {state_words(row)}", "muted"))), self.width)]
         rows = [self._numbers(row)]
         if failed:
             return [*rows, fit(line((" " * _MARKER + why_failed(row), "error")), self.width)]
@@ -419,11 +425,12 @@ class _Table:
     def _strip(self, row: UnitRow) -> Line:
         low, high = self.view.violin_low_ms, self.view.violin_high_ms
         median = (row.p50_ms - low) / (high - low) if row.p50_ms is not None and high > low else None
-        return violin_strip(row.violin, median, self.plan.violin, "low" if row.active else "muted")
+        ink = "low" if row.active else "muted"
+        return violin_strip(row.violin, median, self.plan.violin, ink, beyond=is_beyond(row, self.view))
 
     def _violin_line(self, row: UnitRow) -> Line:
         placed = f" on {clean(row.placed, 24)}" if row.placed else ""
-        state = (clean(row.warning), "warning") if row.warning else (f"{clean(row.state)}{placed}", "muted")
+        state = (clean(row.warning), "warning") if row.warning else (f"{state_words(row)}{placed}", "muted")
         words = fit(line((" " * _MARKER, "text"), state), _INDENT - 1)
         return fit((*words, (" ", "text"), *self._strip(row)), self.width)
 
@@ -465,8 +472,16 @@ _LEVELS = len(glyphs.EIGHTHS) - 1
 _FAINTEST = 0.004  # of the fullest column: below it a bar would claim more than one sample in a few hundred
 
 
-def violin_strip(density: tuple[float, ...], median: float | None, width: int, ink: str = "low") -> Line:
-    """`width` cells of density; `median` is its place on the axis, 0..1. Empty without samples."""
+def is_beyond(row: UnitRow, view: UnitsView) -> bool:
+    """Whether samples of a unit lie above the violins' common axis, which ends at the slowest unit's P99."""
+    return row.max_ms is not None and row.max_ms > view.violin_high_ms
+
+
+def violin_strip(
+    density: tuple[float, ...], median: float | None, width: int, ink: str = "low", *, beyond: bool = False
+) -> Line:
+    """`width` cells of density; `median` is its place on the axis, 0..1, and `beyond` marks samples above it. Empty
+    without samples."""
     shown = resampled(density, width)
     if not shown:
         return fit((), width)
@@ -477,13 +492,15 @@ def violin_strip(density: tuple[float, ...], median: float | None, width: int, i
     if median is not None and 0 <= median <= 1:
         column = min(width - 1, int(median * width))
         characters[column], inks[column] = glyphs.MEDIAN, "strong"
+    if beyond:
+        characters[-1], inks[-1] = glyphs.ABOVE, "mid"
     return runs(characters, inks)
 
 
 def violin_axis(low_ms: float, high_ms: float, width: int) -> Line:
-    """The ends of the strips' common axis: `2.0 ─────── 9.8 ms`."""
+    """The ends of the strips' common axis: `2.0 ─────── 9.8 ms`; nothing where there is no room for both."""
     left, right = milliseconds(low_ms), f"{milliseconds(high_ms)} ms"
     rule = width - len(left) - len(right) - 2
     if rule < 1:
-        return fit(line((right, "muted")), width)
+        return ()
     return line((f"{left} {glyphs.AXIS * rule} {right}", "muted"))

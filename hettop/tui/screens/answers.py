@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hettop.format import UNKNOWN, clock, count, milliseconds, significant, unit_name
 from hettop.report.terminal import glyphs
-from hettop.report.terminal.lines import Line, fit, line, wrapped
+from hettop.report.terminal.lines import Line, fit, line, width_of, wrapped
 from hettop.session.views.answers import AnswersView, Distribution
 from hettop.session.views.spikes import SpikeRow
 from hettop.text import clean
@@ -15,7 +17,8 @@ NONE = (
     "no token stream in this session: name tinydecoder, a server's URL, or a decoder with --max-tokens "
     "(hettop http://localhost:11434/v1)"
 )
-_LABEL, _NUMBER = 22, 9
+NOT_YET = "no answer has ended yet"
+_LABEL, _NUMBER = 20, 8
 _BAR = 30
 
 
@@ -44,7 +47,8 @@ class AnswersScreen(PageScreen):
     def rows(self, frame_state: FrameState, width: int, height: int) -> list[Line]:  # noqa: ARG002 (it scrolls)
         view = frame_state.session.answers
         if view is None:
-            return [fit(line((part, "muted")), width) for part in wrapped(NONE, width)]
+            words = NOT_YET if frame_state.session.header.answering else NONE
+            return [fit(line((part, "muted")), width) for part in wrapped(words, width)]
         blank = fit((), width)
         lines = [*time_lines(view, width), blank, *rate_lines(view, width), blank, *position_lines(view, width)]
         return [*lines, blank, *stall_lines(view, width)]
@@ -53,25 +57,34 @@ class AnswersScreen(PageScreen):
 def time_lines(view: AnswersView, width: int) -> list[Line]:
     """First tokens and later ones, each with its distribution."""
     heading = f"{'ms':<{_LABEL}}" + "".join(f"{title:>{_NUMBER}}" for title in ("n", "P50", "P90", "P99", "max"))
+    drawn = _has_room(view.first, width) and _has_room(view.later, width)
     return [
-        fit(line((f"{heading}  distribution (log)", "muted")), width),
-        _times("time to first token", view.first, width),
-        _times("inter-token latency", view.later, width),
+        fit(line((f"{heading}  distribution (log)" if drawn else heading, "muted")), width),
+        _times("time to first token", view.first, width, drawn=drawn),
+        _times("inter-token latency", view.later, width, drawn=drawn),
     ]
 
 
-def _times(label: str, times: Distribution, width: int) -> Line:
+def _has_room(times: Distribution, width: int) -> bool:
+    """Whether a distribution and its ends fit behind the five numbers."""
+    return _LABEL + 5 * _NUMBER + 2 + len(times.counts) + len(_ends(times)) <= width
+
+
+def _ends(times: Distribution) -> str:
+    return f" {milliseconds(times.low_ms)}–{milliseconds(times.high_ms)}" if times.n else ""
+
+
+def _times(label: str, times: Distribution, width: int, *, drawn: bool) -> Line:
     figures = [times.p50_ms, times.p90_ms, times.p99_ms, times.max_ms]
     most = max(times.counts, default=0)
     bars = "".join(glyphs.EIGHTHS[-(-8 * each // most)] if most else " " for each in times.counts)
-    ends = f" {milliseconds(times.low_ms)}–{milliseconds(times.high_ms)}" if times.n else ""
     return fit(
         line(
             (f"{label:<{_LABEL}}", "strong"),
             (f"{count(times.n):>{_NUMBER}}", "text"),
             *((f"{_ms(each):>{_NUMBER}}", "text" if each is not None else "muted") for each in figures),
-            (f"  {bars}", "accent"),
-            (ends, "muted"),
+            (f"  {bars}" if drawn else "", "accent"),
+            (_ends(times) if drawn else "", "muted"),
         ),
         width,
     )
@@ -81,18 +94,13 @@ def rate_lines(view: AnswersView, width: int) -> list[Line]:
     """Rates, energy and missed frames; then what is left out of the gaps."""
     canary = UNKNOWN if view.canary is None else f"{count(view.canary[0])} of {count(view.canary[1])}"
     energy = UNKNOWN if view.mj_per_token is None else f"{significant(view.mj_per_token)} mJ/token"
-    lines = [
-        line(
-            ("tokens/s now ", "muted"),
-            (_rate(view.now_per_s), "strong"),
-            (" · over the answer (P50) ", "muted"),
-            (_rate(view.answer_per_s), "strong"),
-            (" · energy ", "muted"),
-            (energy, "text"),
-            (" · frames missed ", "muted"),
-            (canary, "text"),
-        )
+    figures: list[Line] = [
+        (("tokens/s now ", "muted"), (_rate(view.now_per_s), "strong")),
+        (("over the answer (P50) ", "muted"), (_rate(view.answer_per_s), "strong")),
+        (("energy ", "muted"), (energy, "text")),
+        (("frames missed ", "muted"), (canary, "text")),
     ]
+    lines = _flowing(figures, width)
     if view.why_no_energy:
         lines.append(line((f"energy {UNKNOWN}: {view.why_no_energy}", "muted")))
     if view.several:
@@ -106,17 +114,30 @@ def rate_lines(view: AnswersView, width: int) -> list[Line]:
     return [fit(each, width) for each in lines]
 
 
+def _flowing(items: Sequence[Line], width: int) -> list[Line]:
+    """The items one after another, in as many lines as they need."""
+    lines: list[Line] = [()]
+    for item in items:
+        joined = (*lines[-1], (" · ", "muted"), *item) if lines[-1] else item
+        if lines[-1] and width_of(joined) > width:
+            lines.append(item)
+        else:
+            lines[-1] = joined
+    return lines
+
+
 def position_lines(view: AnswersView, width: int) -> list[Line]:
     """A bar for each octave of positions."""
     heading = fit(
-        line((f"{'position in the answer':<{_LABEL}}{'n':>{_NUMBER}}{'P50':>{_NUMBER}}{'P90':>{_NUMBER}}", "muted")),
+        line((f"{'position in answer':<{_LABEL}}{'n':>{_NUMBER}}{'P50':>{_NUMBER}}{'P90':>{_NUMBER}}", "muted")),
         width,
     )
     longest = max((each.p50_ms for each in view.by_position), default=0.0)
+    room = max(0, min(_BAR, width - _LABEL - 3 * _NUMBER - 2))
     lines = [heading]
     for each in view.by_position:
         span = str(each.low) if each.low == each.high else f"{count(each.low)}–{count(each.high)}"
-        bar = glyphs.TRACK_DONE * (round(_BAR * each.p50_ms / longest) if longest else 0)
+        bar = glyphs.TRACK_DONE * (round(room * each.p50_ms / longest) if longest else 0)
         lines.append(
             fit(
                 line(

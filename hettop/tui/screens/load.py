@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,14 +16,22 @@ from hettop.session.views.structs import ConditionRow
 from hettop.text import clean
 from hettop.tui.feed import LoadDial
 from hettop.tui.frame_state import FrameState
-from hettop.tui.screens.load_effect import NOTE, contrast_lines, distribution_lines, short_lines
+from hettop.tui.screens.load_effect import (
+    NEEDED,
+    NEEDED_P99,
+    contrast_lines,
+    distribution_lines,
+    note,
+    short_lines,
+)
 from hettop.tui.screens.page_screen import PageScreen, RunControl
 from hettop.units import NS_PER_S
 
 DUTIES = (100, 75, 50, 25, 10)
-_BAR = 12
+_BAR, _SHORT_BAR = 12, 8
 _CHANGE = 12  # cells
-_WORDED = 72  # cells of a dial with its description
+_WORDED, _ROOMY = 72, 50  # cells of a dial with its description, and of one with a long bar
+_LEAST_PAIRED = 74  # cells of a line with two dials
 _WORDS = {
     "cpu": "compute-bound workers",
     "memory": "bandwidth-bound workers",
@@ -33,8 +41,6 @@ _WORDS = {
 # A change below 2% is within the difference between runs; from 10% on it has the colour of an error.
 NOTABLE, ALARMING = 0.02, 0.10
 NO_LOAD = "none"
-NEEDED, NEEDED_P99 = 64, 662
-"""Samples that a P90 and a P99 need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,7 @@ class LoadScreen(PageScreen):
     def __init__(self, run_control: RunControl, *, ascii: bool = False) -> None:  # noqa: A002 - the option's name
         super().__init__(run_control, ascii=ascii)
         self._at = 0
+        self._drawn: list[list[int]] = []  # the dials of each line that was drawn last
 
     def heading(self, frame_state: FrameState) -> Line:
         load = clean(frame_state.session.header.load)
@@ -96,13 +103,18 @@ class LoadScreen(PageScreen):
         return [("↑↓", "kind"), ("←→", "level"), ("d", "duty cycle"), ("0", "no load"), *without, ("c", "unit")]
 
     def rows(self, frame_state: FrameState, width: int, height: int) -> list[Line]:
-        rows: list[Line] = []
-        for i, dial in enumerate(frame_state.loads):
-            rows.append(dial_line(dial, width, chosen=i == self._at))
-        gap: list[Line] = [()] if height >= _ROOMY_LINES else []
+        roomy = height >= _ROOMY_LINES
+        self._drawn = dials_by_line(frame_state.loads, paired=not roomy and width >= _LEAST_PAIRED)
+        rows = [self._dials_line(frame_state.loads, at, width) for at in self._drawn]
+        gap: list[Line] = [()] if roomy else []
         if frame_state.loads:
             rows += [*gap, *_status(frame_state, width), *gap]
         return [*rows, *_effect(frame_state, width, height)]
+
+    def _dials_line(self, dials: Sequence[LoadDial], at: Sequence[int], width: int) -> Line:
+        each = width // len(at)
+        drawn = [dial_line(dials[i], each, chosen=i == self._at) for i in at]
+        return fit(tuple(span for part in drawn for span in part), width)
 
     def scroll(self, direction: int) -> None:
         """Moves the cursor among the dials; below the last one it scrolls the table."""
@@ -117,9 +129,10 @@ class LoadScreen(PageScreen):
         self._at = 0 if direction < 0 else max(0, self._dials - 1)
         super().action_edge(direction)
 
-    def point(self, row: int, column: int) -> None:  # noqa: ARG002 - whole rows
-        if self.frame_state is not None and row < len(self.frame_state.loads):
-            self._at = row
+    def point(self, row: int, column: int) -> None:
+        if self.frame_state is not None and row < len(self._drawn):
+            dials = self._drawn[row]
+            self._at = dials[min(len(dials) - 1, max(0, column) * len(dials) // max(1, self.columns))]
             self.redraw()
 
     def action_level(self, direction: int) -> None:
@@ -161,22 +174,38 @@ class LoadScreen(PageScreen):
             self.run_control(lambda live: live.change_load(dial.what, level, duty_percent))
 
 
+def dials_by_line(dials: Sequence[LoadDial], *, paired: bool) -> list[list[int]]:
+    """Which dials stand on each line: one, or two where they are `paired`; one that is not available has the reason
+    beside it and stands alone."""
+    lines: list[list[int]] = []
+    for i, dial in enumerate(dials):
+        before = lines[-1] if lines else []
+        if paired and len(before) == 1 and dial.reason is None and dials[before[0]].reason is None:
+            before.append(i)
+        else:
+            lines.append([i])
+    return lines
+
+
 def dial_line(dial: LoadDial, width: int, *, chosen: bool) -> Line:
     """One kind of load: `▷ cpu   2 of 2  ████  100% of the time   workers that compute …`."""
     cursor: Span = (f"{glyphs.VIEWED} " if chosen else "  ", "active")
     name: Span = (f"{dial.what:<8}", "active" if chosen else "strong")
     if dial.reason is not None:
         return fit(line(cursor, name, (f"{UNKNOWN}  {clean(dial.reason)}", "muted")), width)
-    filled = round(_BAR * min(dial.level, dial.highest) / max(1, dial.highest))
+    roomy = width >= _ROOMY
+    cells = _BAR if roomy else _SHORT_BAR
+    filled = round(cells * min(dial.level, dial.highest) / max(1, dial.highest))
+    active = f"{dial.duty_percent:>3}% of the time  " if roomy else f"{dial.duty_percent}% duty"
     return fit(
         line(
             cursor,
             name,
-            (f"{dial.level:>3}", "accent" if dial.level else "text"),
-            (f" of {dial.highest:<4}", "muted"),
+            (f"{dial.level:>{3 if roomy else 1}}", "accent" if dial.level else "text"),
+            (f" of {dial.highest:<{4 if roomy else 2}}", "muted"),
             (glyphs.FULL * filled, "accent"),
-            (glyphs.AXIS * (_BAR - filled) + "  ", "edge"),
-            (f"{dial.duty_percent:>3}% of the time  " if dial.level else " " * 18, "text"),
+            (glyphs.AXIS * (cells - filled) + "  ", "edge"),
+            (active if dial.level else " " * len(active), "text"),
             (_WORDS.get(dial.what, "") if width >= _WORDED else "", "muted"),
         ),
         width,
@@ -196,12 +225,13 @@ def _effect(frame_state: FrameState, width: int, height: int) -> list[Line]:
         rows = condition_lines(conditions, width, absent)
         alone = [] if view is None or height < _ROOMY_LINES else distribution_lines(view, width, _DISTRIBUTION_LINES)
         return [*alone, (), *rows] if alone else rows
-    if height < _ROOMY_LINES:
+    roomy = height >= _ROOMY_LINES
+    if not roomy:
         shown = short_lines(view, width)
     else:
         drawn = distribution_lines(view, width, _DISTRIBUTION_LINES + max(0, height - _TALL) // 2)
         shown = [*drawn, *([()] if drawn else []), *contrast_lines(view, width)]
-    shown += [(), *(fit(line((part, "muted")), width) for part in wrapped(NOTE, width))]
+    shown += [(), *(fit(line((part, "muted")), width) for part in wrapped(note(view, intervals=roomy), width))]
     if len({row.load for row in conditions} - {NO_LOAD}) > 1:
         shown += [(), fit(line(("all loads", "title")), width), *condition_lines(conditions, width)]
     return shown

@@ -13,8 +13,8 @@ from hettop.stats.axes import ticks
 from hettop.text import clean
 
 WITHOUT = "without load"
-NEEDED = 64
-"""Samples that a P90 needs; a rate is shown from as many."""
+NEEDED, NEEDED_P99 = 64, 662
+"""Samples that a P90 and a P99 need; a rate is shown from as many as a P90."""
 
 NAMED = ("P50 ms", "P90 ms", "P99 ms")
 _EIGHTHS = len(glyphs.EIGHTHS) - 1
@@ -34,7 +34,8 @@ def distribution_lines(view: ContrastView, width: int, height: int) -> list[Line
         (f"{clean(view.unit or '', 24)} ms  ", "strong"),
         *(((f"{glyphs.SPARSE} ", "low"), (f"{WITHOUT}  ", "muted")) if view.without else ()),
         *(((f"{glyphs.FULL} ", "high"), (f"{load}  ", "muted")) if view.under else ()),
-        *(((f"{glyphs.SHADE} ", "mid"), ("both", "muted")) if view.without and view.under else ()),
+        *(((f"{glyphs.SHADE} ", "mid"), ("both  ", "muted")) if view.without and view.under else ()),
+        (f"{glyphs.ABOVE} {count(view.beyond)} beyond" if view.beyond else "", "mid"),
     )
     columns = max(len(view.without), len(view.under))
     without, under = (series or (0.0,) * columns for series in (view.without, view.under))
@@ -177,12 +178,20 @@ def short_lines(view: ContrastView, width: int) -> list[Line]:
             if label == "change":
                 spans.append(_change(idle, loaded, sign, 10))
             else:
-                spans.append((f"{_text(idle.value, full) + ' → ' + _text(loaded.value, full):>15}", "text"))
+                known = idle.value is not None or loaded.value is not None
+                pair = f"{_text(idle.value, full)} → {_text(loaded.value, full)}" if known else UNKNOWN
+                spans.append((f"{pair:>15}", "text" if known else "muted"))
         shown.append(line(*spans))
     return [fit(each, width) for each in shown]
 
 
-NOTE = (
-    "Times in ms, energy in mJ per inference, 95% intervals in brackets. ↑ ↓: the intervals do not overlap; ~: they "
-    "do, so the change may be chance."
-)
+def note(view: ContrastView, *, intervals: bool) -> str:
+    """What the figures and marks mean; `intervals`: whether they are drawn, with the energy."""
+    if not intervals:
+        return "Times in ms. ↑ ↓: 95% intervals do not overlap; ~: may be chance."
+    figures = [each for row in view.rows for each in (row.without, row.under) if each is not None]
+    lacking = any(estimate.value is None for each in figures for estimate in each.quantiles)
+    return (
+        "Times in ms, energy in mJ per inference, 95% intervals in brackets. ↑ ↓: the intervals do not overlap; ~: "
+        "they do, so the change may be chance." + (f" P90 needs {NEEDED} samples, P99 {NEEDED_P99}." if lacking else "")
+    )

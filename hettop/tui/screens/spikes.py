@@ -19,9 +19,6 @@ from hettop.tui.listing import Order, SortKey, filter_note, matches, next_order,
 from hettop.tui.screens.page_screen import PageScreen, RunControl
 from hettop.units import NS_PER_S
 
-UNJUDGED = 64
-"""The first samples of a unit under a load, which make its first threshold; the slowest call may be one of them."""
-
 _WIDE = 100
 _LEAST_LISTED = 8
 """Lines of the list at least, where the table would take more."""
@@ -86,7 +83,6 @@ class SpikesScreen(PageScreen):
             (f" {count(view.n)}", "high" if view.n else "muted"),
             ("" if view.threshold_ms is None else f" · spike threshold {milliseconds(view.threshold_ms)} ms", "muted"),
             (clean(filter_note(self.filter, len(self._rows), len(view.rows))), "warning"),
-            ("" if view.threshold_ms is None else f" · first {UNJUDGED} samples not judged", "muted"),
         )
 
     def hints(self, frame_state: FrameState) -> list[tuple[str, str]]:
@@ -414,7 +410,8 @@ def _share_bar(row: CauseRow) -> Line:
 def _footnote(view: SpikesView, *, simulated: bool) -> str:
     never = [row.words for row in view.causes if row.p is None]
     parts = [
-        f"{count(view.evidence)} of {count(view.n)} spikes count: those at least a second apart.",
+        f"{count(view.evidence)} of {count(view.n)} spikes count: at least 1 s apart, not of the first {view.unjudged} "
+        "samples.",
         "else: the share expected in the same 10 s.",
         f"Did not occur: {', '.join(never)}." if never else "",
         f"Not watched: {', '.join(view.unwatched)}." if view.unwatched else "",

@@ -41,7 +41,8 @@ class VerdictScreen(PageScreen):
         return line(("verdict", "title"), (judged, "muted"))
 
     def hints(self, frame_state: FrameState) -> list[tuple[str, str]]:
-        return [("Y", "copy"), *([("i", "interleave units")] if frame_state.replay is None else []), ("l", "load")]
+        word = "stop interleaving" if frame_state.session.header.mode == "interleave" else "interleave units"
+        return [("Y", "copy"), *([("i", word)] if frame_state.replay is None else []), ("l", "load")]
 
     def rows(self, frame_state: FrameState, width: int, height: int) -> list[Line]:  # noqa: ARG002 - scrolled
         page = frame_state.verdict

@@ -52,4 +52,4 @@ def test_ascii_lines_hold_ascii_only(text: str) -> None:
 
 
 def test_bars_keep_their_order_of_height_in_ascii() -> None:
-    assert to_ascii("▁▃▅█▒") == ".:=#%"
+    assert to_ascii("▁▃▅█▒") == "_;=#%"

@@ -181,7 +181,7 @@ def test_marks_are_labelled_by_themselves_and_thinned_where_there_is_no_room() -
 
 
 def test_a_terminal_of_ascii_has_strokes_of_its_own() -> None:
-    assert to_ascii("▁─▔╱╲┊") == ".-'/\\:"
+    assert to_ascii("▁─▔╱╲┊") == "_-'/\\:"
 
 
 def test_an_axis_between_two_neighbouring_numbers_has_no_places() -> None:

@@ -103,3 +103,9 @@ def test_an_interval_is_as_wide_as_so_many_samples_make_it() -> None:
 )
 def test_intervals_that_do_not_overlap_are_apart(one: Estimate, other: Estimate, apart: bool | None) -> None:
     assert one.is_apart_from(other) is apart
+
+
+def test_samples_above_the_axis_are_counted() -> None:
+    """Two of 400 are 50 ms: above the P99 of 2 ms, where the axis ends."""
+    view = contrast(session_of(window([2 * MS] * 398 + [50 * MS] * 2)), "CPU_ONLY", 20)
+    assert (view.high_ms < 3.0, view.beyond) == (True, 2)

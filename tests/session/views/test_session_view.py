@@ -228,3 +228,10 @@ def test_differences_are_to_the_best_unit_that_one_could_ship() -> None:
     session.fold(events.Engine(t=2 * S, unit="CPU_AND_NE", state="failed", error=failure))
     rows = {row.unit: row.difference for row in view(session, request(2 * S)).units.rows}
     assert rows == {"ALL": None, "CPU_AND_NE": None, "CPU_ONLY": pytest.approx(0.0)}
+
+
+def test_the_header_says_whether_the_model_answers_token_by_token() -> None:
+    session = Session(raw_limit=0)
+    session.fold(header(answers={"max_tokens": 64}))
+    assert view(session, request(S)).header.answering
+    assert not view(running(), request(S)).header.answering
