@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import platform
 import re
 import zipfile
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from importlib import metadata
 from pathlib import Path
@@ -21,10 +22,10 @@ from hettop.app.doctor import Finding, Findings
 from hettop.errors import HettopError
 from hettop.record.defects import Report
 from hettop.record.reader import open_recording, read_events
-from hettop.report.anonymize import anonymous, anonymous_data, anonymous_document, anonymous_file
+from hettop.report.anonymize import ANCHORS, anonymous, anonymous_data, anonymous_document, anonymous_file
 from hettop.report.doctor import doctor_document, doctor_page
 from hettop.report.document import head, to_json
-from hettop.report.leaks import find_leaks
+from hettop.report.leaks import Leak, find_leaks
 
 REPORT_FILE = "report.json"
 LOG_FILE = "log.jsonl"
@@ -84,10 +85,14 @@ class ReportInputs:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """The bytes of the archive, and the document that is `report.json` in it."""
+    """The bytes of the archive, and the document that is `report.json` in it.
+
+    in_paths_only: what was removed from paths only, such as `user name`, for hettop uses the same word.
+    """
 
     data: bytes
     document: Mapping[str, Any]
+    in_paths_only: tuple[str, ...] = ()
 
 
 def build_archive(inputs: ReportInputs, identity: Mapping[str, Sequence[str]], today: date) -> Archive:
@@ -95,6 +100,16 @@ def build_archive(inputs: ReportInputs, identity: Mapping[str, Sequence[str]], t
 
     Raises HettopError (`leak`) if the finished archive still holds one of them, or what has the form of a secret.
     """
+    try:
+        return _checked_archive(inputs, identity, today)
+    except HettopError:
+        changed, kinds = apart_from(own_words(), identity)
+        if not kinds:
+            raise
+    return replace(_checked_archive(inputs, changed, today), in_paths_only=kinds)
+
+
+def _checked_archive(inputs: ReportInputs, identity: Mapping[str, Sequence[str]], today: date) -> Archive:
     names = sorted((name for each in identity.values() for name in each), key=len, reverse=True)
     groups: Mapping[str, Sequence[Finding]] = anonymous_data(dict(inputs.findings.groups), names)
     doctor = doctor_document(groups, measures=inputs.findings.measures)
@@ -121,6 +136,43 @@ def check_archive(data: bytes, identity: Mapping[str, Sequence[str]], fields: fr
         more = f", and {len(leaks) - 3} more" if len(leaks) > 3 else ""
         hint = "nothing was written; open an issue that names this place, and attach what you choose of hettop doctor"
         raise HettopError("leak", f"the report would still identify you or this machine: {places}{more}", hint)
+
+
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_PARTS_IN_REPORT = ("app", "measurement", "models", "processes", "report", "sources")
+
+
+def own_words(package: Path = Path(__file__).parents[1]) -> frozenset[str]:
+    """Words in the texts of those parts of hettop from which a report gets texts; without docstrings."""
+    files = (path for part in _PARTS_IN_REPORT for path in sorted((package / part).rglob("*.py")))
+    words: set[str] = set()
+    for path in (package / "events.py", *files):
+        tree = ast.parse(path.read_text(encoding="utf-8")) if path.is_file() else ast.Module([], [])
+        nodes = list(ast.walk(tree))
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        texts = (node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in docstrings)
+        words.update(word for text in texts if isinstance(text, str) for word in _WORD.findall(text.casefold()))
+    return frozenset(words)
+
+
+def apart_from(
+    words: frozenset[str], identity: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, list[str]], tuple[str, ...]]:
+    """`identity`, in which names that are also `words` are looked for in paths and behind `@` only; and their kinds.
+
+    Such a name cannot be distinguished from hettop's own texts, in which it may also be part of a longer word.
+    """
+    made: dict[str, list[str]] = {}
+    kinds: list[str] = []
+    text = {"hettop": " ".join(sorted(words)).encode()}
+    for kind, names in identity.items():
+        made[kind] = []
+        for name in names:
+            same = bool(_WORD.fullmatch(name)) and Leak("hettop, line 1", kind) in find_leaks(text, {kind: [name]})
+            made[kind] += [anchor + name for anchor in ANCHORS] if same else [name]
+            if same and kind not in kinds:
+                kinds.append(kind)
+    return made, tuple(kinds)
 
 
 def _document(inputs: ReportInputs, today: date) -> dict[str, Any]:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import getpass
 import os
 import pwd
 import re
@@ -34,13 +33,13 @@ def names_here() -> list[str]:
 def identity_here() -> dict[str, list[str]]:
     """What names this user and this machine, by what it is; without what the system does not report."""
     host = socket.gethostname()
-    try:
-        home = Path.home()
-        homes = [str(home), home.name]
-    except RuntimeError:  # there is none, as in a container
-        homes = []
+    folders: list[Path] = []
+    with contextlib.suppress(RuntimeError):  # there is none, as in a container
+        folders.append(Path.home())
+    with contextlib.suppress(KeyError):
+        folders.append(Path(pwd.getpwuid(os.getuid()).pw_dir))
     found = {
-        "home folder": homes,
+        "home folder": [name for folder in folders for name in (str(folder), folder.name)],
         "host name": [host, host.partition(".")[0]],
         "user name": _user_names(),
         "serial number": serial_numbers(sys.platform),
@@ -49,12 +48,11 @@ def identity_here() -> dict[str, list[str]]:
 
 
 def _user_names() -> list[str]:
-    """The login, and the full name where the system has one."""
-    names: list[str] = []
-    with contextlib.suppress(OSError, KeyError):  # a user without a name, as in a container
-        names.append(getpass.getuser())
-    with contextlib.suppress(KeyError):
-        names.append(pwd.getpwuid(os.getuid()).pw_gecos.partition(",")[0].strip())
+    """The logins in the environment and of the system, who ran sudo, and the full name where the system has one."""
+    names = [os.environ.get(name, "") for name in ("LOGNAME", "USER", "SUDO_USER")]
+    with contextlib.suppress(KeyError):  # a user without a name, as in a container
+        entry = pwd.getpwuid(os.getuid())
+        names += [entry.pw_name, entry.pw_gecos.partition(",")[0].strip()]
     return names
 
 

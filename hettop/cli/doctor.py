@@ -20,7 +20,7 @@ from hettop.cli.anonymize import identity_here, names_here
 from hettop.cli.commands import refuse
 from hettop.cli.config import config_document
 from hettop.console.measuring import measure
-from hettop.console.messages import shown_while_slow
+from hettop.console.messages import print_warning, shown_while_slow
 from hettop.console.progress import completed, progress_line, unit_states
 from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
@@ -122,6 +122,13 @@ def _report(arguments: argparse.Namespace) -> int:
         )
         archive = build_archive(inputs, identity_here(), datetime.now(UTC).date())
         made.file.write(archive.data)
+    if kinds := archive.in_paths_only:
+        what = " and ".join(f"your {kind}" for kind in kinds)
+        one = len(kinds) == 1
+        print_warning(
+            f"{what} {'is also a word' if one else 'are also words'} of hettop:"
+            f" {'it was' if one else 'they were'} removed from paths only"
+        )
     if arguments.as_json:
         written = {"archive": path.name, "bytes": len(archive.data)}
         sys.stdout.write(to_json({**archive.document, **written}) + "\n")

@@ -9,6 +9,7 @@ import itertools
 import json
 import math
 import re
+import unicodedata
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
@@ -17,6 +18,8 @@ from typing import Any, TypeVar, cast
 from hettop.events import with_line_crc32
 
 GONE = "…"
+ANCHORS = "/\\@"
+"""What a word begins with that is looked for only behind it: a part of a path, or the name of a host."""
 SHORTEST_WORD = 3  # a user called `me` would take the middle out of half of all words
 # A folder may have single spaces in its name; behind the name of a file none is looked for, for that is prose.
 _PART = r"[^\s'\"<>|,;:)\]/\\]"
@@ -26,14 +29,23 @@ _PATH = re.compile(
     r"(?:(?:~[\w.-]{0,64}|…|[A-Za-z]:)?[/\\]{1,2}|file://)"
     rf"(?:{_PART}*(?:{_FILE}[ ]{_PART}+){{0,8}}[/\\]+)*{_PART}*"
 )
+_QUOTED_PATH = re.compile(
+    r"(?P<quote>[\"'])(?:~[\w.-]{0,64}|…|[A-Za-z]:|file:/)?[/\\]"
+    r"(?:\\[^\n]|(?!(?P=quote))[^\n\\]){0,4096}(?P=quote)"
+)
+"""A path in quotes ends where they end, whatever characters it has; a backslash before a quote escapes it."""
+_BYTE = r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})"
 _ADDRESS = re.compile(
-    r"(?<![\w.:-])(?:(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}|(?:(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})\.){3}"
-    r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2}))(?![\w:-]|\.[0-9])",
+    r"(?<![\w.:-])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\w:-]|\.[0-9])"
+    rf"|(?<![a-z0-9.-])(?:{_BYTE}\.){{3}}{_BYTE}(?![a-z0-9-]|\.[0-9])"
+    r"|(?<![\w:.])(?:(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}"
+    r"|(?=[0-9a-f:]*::)(?:[23][0-9a-f]{3}|f[cdef][0-9a-f]{2}|64)(?::[0-9a-f]{0,4}){2,7})(?!\w|:[0-9a-f])",
     re.I,
 )
+"""Addresses of network cards, IPv4, and IPv6: with eight groups, or with `::` and the beginnings that are assigned."""
 _ID = re.compile(
-    r"\b(?=[0-9a-f-]*[0-9])(?=[0-9-]*[a-f])"  # digits alone are a number: keyframes have exact sums as text
-    r"(?:[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b",
+    r"(?<![^\W_])(?=[0-9a-f-]*[0-9])(?=[0-9-]*[a-f])"  # digits alone are a number: keyframes have exact sums as text
+    r"(?:[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?![^\W_])",
     re.I,
 )
 _HOST = re.compile(
@@ -42,24 +54,45 @@ _HOST = re.compile(
     re.I,
 )
 """The host of a URL with a user or a port, or one that only a local network knows; not that of a public page."""
+_PRIVATE_HOST = re.compile(
+    r"(?<![\w.-])(?!threading\.local\b)(?:[\w-]+\.){1,8}"
+    r"(?:ts\.net|intranet|internal|lan|local|home\.arpa|corp|private)(?![\w-]|\.\w)",
+    re.I,
+)
+"""A name whose ending only private networks use."""
 _MAIL = re.compile(
-    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.(?!onnx|jsonl?\b|ml|aimodel|zst|py\b|txt|csv|html|toml)[a-z]{2,}\b", re.I
+    r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.(?!onnx|jsonl?\b|ml|aimodel|zst|py\b|txt|csv|html|toml)[a-z]{2,}\b",
+    re.I,
 )
 _SERIAL = re.compile(r"\b(?=(?:[A-Z]*[0-9]){2})(?=(?:[0-9]*[A-Z]){2})[A-Z0-9]{10,12}\b")
 """Serial numbers as Apple writes them: 12 characters, since 2021 ten."""
+_BEHIND_NAME = (
+    r"(?:(?<=key)|(?<=token)|(?<=secret)|(?<=pass)|(?<=password)|(?<=passwd)|(?<=passphrase)|(?<=pwd)|(?<=pw))"
+)
+_AMOUNT = r"[^\S\n]*[0-9][0-9.,]*(?:[^\w.,]|$)"
+"""A number behind a colon, as in `first token: 12 ms`."""
 _TOKEN = re.compile(
-    r"\b(?:[sp]k-[\w-]{16,}|gh[opusr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|hf_\w{20,}|npm_\w{20,}"
+    r"\b(?:[sp]k-[\w-]{16,}|[sprw]k_(?:live|test)_\w{8,}|(?:lin_api|glsa|dop_v1)_\w{16,}|gh[opusr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|hf_\w{20,}|npm_\w{20,}"
     r"|pypi-[\w-]{20,}|xox[a-z]-[\w-]{10,}|A[KS]IA[A-Z0-9]{16}|AIza[\w-]{30,}|eyJ[\w-]+\.[\w-]+(?:\.[\w-]+)?)"
     r"|(?i:(?<=\bbearer )[\w.~+/=-]{6,})"
-    r"|(?i:(?<=api_key)|(?<=api-key)|(?<=apikey)|(?<=_token)|(?<=secret)|(?<=password)|(?<=passwd))"
-    r"[\"']?\s*[=:]\s*[\"']?[^\s\"',;…]{4,}"
+    r"|(?<![A-Za-z0-9])[A-Za-z]{2,20}(?=[0-9A-Fa-f]{0,31}[0-9])[0-9A-Fa-f]{32,}(?![A-Za-z0-9])"
+    r"|(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9]{0,15}_){1,3}(?=(?:[0-9]*[A-Za-z]+[0-9]+){3})[A-Za-z0-9]{20,}(?![A-Za-z0-9])"
+    r"|(?i:(?<=authorization)[\"'\\]{0,2}[^\S\n]*[=:][^\S\n]*[\"'\\]{0,2}(?:[a-z]+[^\S\n]+)?[^\s\"',;…]{4,})"
+    r"|(?<=\b[Bb]asic )(?=[A-Za-z0-9+/]*[a-z0-9+/][A-Z]|[A-Za-z+/]*[0-9])[A-Za-z0-9+/]{8,}={0,2}"
+    rf"|(?i:{_BEHIND_NAME}(?![a-z])[\w-]{{0,32}}[\"'\\]{{0,2}}[^\S\n]*(?:=|:(?!{_AMOUNT}))[^\S\n]*"
+    r"(?:\\?\"[^\"\n…]{4,}\"|\\?'[^'\n…]{4,}'|[\"'\\]{0,2}[^\s\"',;&…]{4,}))"
 )
-"""Tokens by the prefixes that services give them, and the value behind a name such as `HETTOP_API_KEY=`."""
+"""Tokens by the prefixes that services give them, or as a word before random letters and digits; and values by names.
+
+Such a name has a word like `key` in it, but not one like `keys`: `AWS_SECRET_ACCESS_KEY=`, `token:`, `?key=`.
+"""
+_SECRET_FIELD = re.compile(rf"(?i:{_BEHIND_NAME}(?![a-z]))")
 SECRETS = {
     "URL of a local host": _HOST,
     "mail address": _MAIL,
     "id": _ID,
     "network address": _ADDRESS,
+    "host of a private network": _PRIVATE_HOST,
     "serial number": _SERIAL,
     "token": _TOKEN,
 }
@@ -76,11 +109,14 @@ V = TypeVar("V")
 
 def anonymous(text: str, words: Sequence[str] = ()) -> str:
     """`text` without `words`, absolute paths (their last part stays), and what SECRETS lists."""
+    text = without_format_characters(text)
     for word in words:  # before paths: a word may be a folder with spaces in its name, where a path would seem to end
         if len(word) >= SHORTEST_WORD:
-            found = rf"{_UNIT}|(?<![^\W_]){re.escape(word)}(?![^\W_])"  # also in `name_model.onnx`
+            begins = "" if word[0] in ANCHORS else r"(?<![^\W_])"
+            found = rf"{_UNIT}|{begins}{re.escape(word)}(?![^\W_])"  # also in `name_model.onnx`
             text = re.sub(found, lambda each: each["unit"] or GONE, text, flags=re.I)
     text = _TOKEN.sub(GONE, text)  # before paths, at whose separators it would be cut
+    text = _QUOTED_PATH.sub(lambda found: f"{found['quote']}{_last_part(found[0][1:-1])}{found['quote']}", text)
     text = _PATH.sub(lambda found: (found["option"] or "") + _last_part(found[0]), text)
     for pattern in SECRETS.values():
         text = pattern.sub(GONE, text)
@@ -102,11 +138,23 @@ def anonymous_document(value: Any, words: Sequence[str] = (), key_words: Sequenc
         case dict():
             made: dict[str, Any] = {}
             for key, each in value.items():
-                made[_new_key(anonymous(key, key_words), made)] = (
-                    None if key in _DROPPED else anonymous_document(each, words, key_words)
-                )
+                if key in _DROPPED:
+                    new = None
+                else:
+                    new = GONE if is_secret(key, each) else anonymous_document(each, words, key_words)
+                made[_new_key(anonymous(key, key_words), made)] = new
             return made
     return value
+
+
+def is_secret(key: str, value: Any) -> bool:
+    """Whether the name of a field says that its value, a text, is a secret."""
+    return isinstance(value, str) and value not in ("", GONE) and _SECRET_FIELD.search(key) is not None
+
+
+def without_format_characters(text: str) -> str:
+    """The text without characters that nobody sees, such as a soft hyphen in the middle of a name."""
+    return text if text.isascii() else "".join(each for each in text if unicodedata.category(each) != "Cf")
 
 
 def anonymous_data(value: V, words: Sequence[str] = ()) -> V:
@@ -192,4 +240,4 @@ def _without_ids(value: Any) -> Any:
 
 
 def _last_part(path: str) -> str:
-    return re.split(r"[/\\]", path.rstrip("/\\"))[-1] or GONE
+    return re.split(r"/|\\(?![\"'])", path.rstrip("/\\"))[-1] or GONE

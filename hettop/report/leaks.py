@@ -11,8 +11,9 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
-from hettop.report.anonymize import SECRETS, SHORTEST_WORD
+from hettop.report.anonymize import ANCHORS, SECRETS, SHORTEST_WORD, is_secret, without_format_characters
 
 LONG_WORD = 6
 """From this length on, a name is looked for inside longer words too: `ada` stands in `metadata`."""
@@ -59,8 +60,10 @@ def _any_of(words: Sequence[str]) -> re.Pattern[str] | None:
     for word in map(_plain, words):
         if len(word) >= SHORTEST_WORD:
             middle = r"\s+".join(map(re.escape, word.split()))
-            inside = len(word) >= LONG_WORD or "/" in word
-            found.append(middle if inside else rf"(?<![^\W\d_]){middle}(?![^\W\d_])")
+            anchored = word[0] in ANCHORS and not set(ANCHORS) & set(word[1:])
+            inside = not anchored and (len(word) >= LONG_WORD or "/" in word)
+            begins = "" if anchored else r"(?<![^\W\d_])"
+            found.append(middle if inside else rf"{begins}{middle}(?![^\W\d_])")
     return re.compile("|".join(found)) if found else None
 
 
@@ -69,7 +72,23 @@ def _plain(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
+_ESCAPE = re.compile(r"\\u([0-9a-f]{4})|\\x([0-9a-f]{2})", re.I)
+
+
+def _forms(text: str) -> Iterator[str]:
+    """The text without invisible characters, and if it has escapes (`%41`, `\\u0041`) also what they stand for."""
+    text = without_format_characters(text)
+    yield text
+    decoded = _ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), unquote(text))
+    if decoded != text:
+        yield without_format_characters(decoded)
+
+
 def _kinds_in(text: str, patterns: Mapping[str, re.Pattern[str] | None]) -> Iterator[str]:
+    yield from dict.fromkeys(kind for form in _forms(text) for kind in _kinds_in_form(form, patterns))
+
+
+def _kinds_in_form(text: str, patterns: Mapping[str, re.Pattern[str] | None]) -> Iterator[str]:
     plain = _OWN_WORDS.sub("", _plain(text))
     yield from (kind for kind, pattern in patterns.items() if pattern is not None and pattern.search(plain))
     if _HOME.search(text):
@@ -121,4 +140,6 @@ def _of_json(place: str, value: Any, fields: Set[str]) -> Iterator[tuple[str, st
                     continue
                 if not known:
                     yield f"{place}, a key", key
+                if not known and is_secret(key, each):
+                    yield f"{place}, a key", f"password={each}"
                 yield from _of_json(f"{place}, {key}" if known else place, each, fields)

@@ -16,8 +16,10 @@ from hettop.app.doctor_report import (
     CONTENTS,
     Log,
     ReportInputs,
+    apart_from,
     build_archive,
     check_archive,
+    own_words,
     package_versions,
     read_log,
     tried_row,
@@ -125,6 +127,33 @@ def test_a_user_who_is_called_like_a_field_can_send_a_report(name: str) -> None:
     units = Findings({"units": [Finding("CPU_AND_GPU", True, "")]})
     found = ReportInputs(HOST, units, {"rich": "13.7"}, CONFIG, "", log)
     build_archive(found, {"user name": [name], "home folder": [f"/home/{name}", name]}, TODAY)
+
+
+@pytest.mark.parametrize("name", ["server", "version", "mobile", "runtime", "recording", "decoder"])
+def test_a_user_who_is_called_like_a_word_of_hettop_can_send_a_report(name: str) -> None:
+    texts = Findings({"files": [Finding("servers and recordings", None, f"/srv/{name}/x, bob@{name}, tinydecoders")]})
+    log = Log(header(), (encode(header()), b'{"k":"mark","t":1,"text":"MobileNet"}'))
+    identity = {"user name": [name, "Ada Lovelace"], "home folder": [f"/home/{name}", name], "host name": ["box7"]}
+    made = build_archive(ReportInputs(HOST, texts, {"onnxruntime": "1"}, CONFIG, ERROR, log), identity, TODAY)
+    text = "".join(files_of(made.data).values())
+    assert made.in_paths_only == ("user name", "home folder")
+    assert "servers and recordings" in text
+    assert f"/{name}" not in text
+    assert f"@{name}" not in text
+    assert "Lovelace" not in text
+
+
+def test_only_a_name_that_hettop_s_texts_have_is_kept_apart(tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "x.py").write_text('"""Ada."""\nX = f"servers of {1} max"\n')
+    words = own_words(tmp_path)
+    assert words == {"servers", "max"}
+    identity = {"user name": ["Server", "ada"], "host name": ["axe", "max", "serv"]}
+    assert apart_from(words, identity) == (
+        {"user name": ["/Server", "\\Server", "@Server", "ada"], "host name": ["axe", "/max", "\\max", "@max", "serv"]},
+        ("user name", "host name"),
+    )
+    assert {"ada", "ann", "bob", "lovelace", "acme"} & own_words() == set()
 
 
 def test_the_row_names_the_session_of_this_machine_only() -> None:

@@ -110,6 +110,13 @@ def test_a_report_that_would_name_its_sender_is_not_written(tmp_path: Path) -> N
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_user_who_is_called_like_a_word_of_hettop_is_warned(tmp_path: Path) -> None:
+    done = hettop("doctor", "--report", cwd=tmp_path, LOGNAME="recording")
+    assert done.returncode == 0
+    assert done.stderr == "warning: your user name is also a word of hettop: it was removed from paths only\n"
+    assert (tmp_path / "hettop-report.zip").is_file()
+
+
 def test_force_replaces_nothing_but_an_archive(tmp_path: Path) -> None:
     (tmp_path / "m.onnx").write_bytes(b"model")
     assert_refused(hettop("doctor", "--report", "m.onnx", "--force", cwd=tmp_path), "m.onnx")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hettop.report.anonymize import GONE, anonymous, anonymous_document
 from hettop.report.leaks import Leak, find_leaks
 
 NAMES = {"user name": ["ada", "Ada Lovelace"], "host name": ["lovelace-mbp"], "home folder": ["/home/me", "me"]}
@@ -51,6 +52,113 @@ def test_it_finds(text: str, kind: str) -> None:
 )
 def test_it_leaves_alone(text: str) -> None:
     assert kinds(text) == []
+
+
+HEX = "0123456789abcdef0123456789abcdef"
+SECRET_TEXTS = [
+    ("to 192.168.1.10:11434", "192.168.1.10", "network address"),
+    ("10.0.0.1_x.onnx", "10.0.0.1", "network address"),
+    ("http://[2001:db8::1]:8080/v1", "db8", "network address"),
+    ("from fe80::1ff:fe23:4567:890a: refused", "fe23", "network address"),
+    ("2001:db8:0:0:0:0:0:1", "db8", "network address"),
+    ("::ffff:10.0.0.1", "10.0.0.1", "network address"),
+    (f"dop_v1_{HEX}{HEX}", "01234", "token"),
+    (f"dapi{HEX}", "01234", "token"),
+    (f"build_{HEX}", "01234", "id"),
+    ("sk_live_abcdefgh", "abcdefgh", "token"),
+    ("lin_api_abcdefghijklmnopqrst", "abcdefgh", "token"),
+    ("glsa_abcdefghijklmnopqrst_0123abcd", "abcdefgh", "token"),
+    ("acme_a1b2c3d4e5f6g7h8i9j0", "a1b2", "token"),
+    ("Authorization: Basic dXNlcjpwYXNz", "dXNl", "token"),
+    ('{"Authorization": "Basic dXNlcjpwYXNz"}', "dXNl", "token"),
+    ("sent Basic dXNlcjpwYXNz", "dXNl", "token"),
+    ("AWS_SECRET_ACCESS_KEY=hunter2", "hunter2", "token"),
+    ("aws_access_key_id = hunter2", "hunter2", "token"),
+    ("token: hunter2", "hunter2", "token"),
+    ("PGPASS=hunter2", "hunter2", "token"),
+    ("db_pw: hunter2", "hunter2", "token"),
+    ("http://example.org/a?key=hunter2&x=1", "hunter2", "token"),
+    ('password: "correct horse battery"', "horse", "token"),
+    (r"{\"api_key\": \"hunter2\"}", "hunter2", "token"),
+    ("http://box.tail1234.ts.net/v1", "box", "host of a private network"),
+    *(
+        (f"on box.acme.{ending}.", "box", "host of a private network")
+        for ending in ("intranet", "internal", "lan", "local", "home.arpa", "corp", "private")
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "secret", "kind"), SECRET_TEXTS)
+def test_what_has_the_form_of_a_secret_is_found_and_removed(text: str, secret: str, kind: str) -> None:
+    assert kind in kinds(text)
+    removed = anonymous(text)
+    assert secret not in removed
+    assert kinds(removed) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "at 00:13:05 and 2026-11-29T00:13:05Z",
+        "std::vector, a::b, dead::beef and x[::2]",
+        "max_tokens: 64, tokens: 1,512, first token: 12 ms, keys: quit, tokenizer: bpe",
+        "basic operations, Basic Operations",
+        "mobilenetv2_quantized_int8_static_per_channel.onnx",
+        "model_mobilenet224quantized",
+        "numpy 2.4.6, 1.2.3",
+        "threading.local, config.local.toml, example.org",
+        "keyboard: none",
+        "100% of 20%",
+    ],
+)
+def test_what_only_resembles_a_secret_stays(text: str) -> None:
+    assert kinds(text) == []
+    assert anonymous(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "removed"),
+    [
+        ('File "/srv/client (acme)/secret/m.onnx", line 3', 'File "m.onnx", line 3'),
+        (r"no '/srv/O\'Brien/m.onnx'", "no 'm.onnx'"),
+        ("'/srv/a, b; c/x  y/m.onnx'", "'m.onnx'"),
+        (r'"C:\acme (x)\m.onnx"', '"m.onnx"'),
+        ('"~/acme (x)/m.onnx" and "/srv/b, c/n.onnx"', '"m.onnx" and "n.onnx"'),
+        ('it\'s "/srv/acme" or "1/s"', 'it\'s "acme" or "1/s"'),
+        ("/srv/acme/m.onnx, failed", "m.onnx, failed"),
+    ],
+)
+def test_of_a_path_in_quotes_only_its_last_part_stays(text: str, removed: str) -> None:
+    assert anonymous(text) == removed
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Love\u00adlace", "Love\u200black", "%4cove%6Cace", r"L\u006fvelace", r"\x4covelace", "a%64a", "%2Fhome%2Fbob"],
+)
+def test_a_name_is_found_behind_escapes_and_invisible_characters(text: str) -> None:
+    names = {"user name": ["lovelace", "lovelack", "ada"]}
+    assert find_leaks({"a.txt": text.encode()}, names) != []
+
+
+def test_an_invisible_character_does_not_keep_a_name_from_being_removed() -> None:
+    assert anonymous("by a\u200bda", ["ada"]) == f"by {GONE}"
+
+
+def test_a_field_that_is_called_like_a_secret_is_one_unless_it_is_hettop_s() -> None:
+    document = {"api_key": "hunter2", "max_tokens": 64, "tokens": "many", "keys": {"quit": "q"}}
+    assert anonymous_document(document) == {**document, "api_key": GONE}
+    written = b'{"api_key": "hunter2"}'
+    assert find_leaks({"r.json": written}, {}) == [Leak("r.json, a key", "token")]
+    assert find_leaks({"r.json": written}, {}, frozenset({"api_key"})) == []
+
+
+def test_a_word_behind_a_separator_is_found_only_there_and_whole() -> None:
+    names = {"user name": ["/server", "\\server", "@server"]}
+    assert find_leaks({"a.txt": b"server, servers, a/servers"}, names) == []
+    for text in ("x/server/y", r"x\server", "bob@server"):
+        assert find_leaks({"a.txt": text.encode()}, names) == [Leak("a.txt, line 1", "user name")]
+        assert "server" not in anonymous(text, names["user name"])
 
 
 def test_a_machine_called_like_a_unit_or_a_version_s_part_is_found_elsewhere_only() -> None:
