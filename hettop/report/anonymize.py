@@ -44,7 +44,8 @@ _ADDRESS = re.compile(
 )
 """Addresses of network cards, IPv4, and IPv6: with eight groups, or with `::` and the beginnings that are assigned."""
 _ID = re.compile(
-    r"(?<![^\W_])(?=[0-9a-f-]*[0-9])(?=[0-9-]*[a-f])"  # digits alone are a number: keyframes have exact sums as text
+    # digits alone are a number: keyframes have exact sums as text
+    r"(?<![^\W_])(?=[0-9a-f-]{0,64}[0-9])(?=[0-9-]{0,64}[a-f])"
     r"(?:[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?![^\W_])",
     re.I,
 )
