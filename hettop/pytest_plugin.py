@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from hettop.errors import HettopError
     from hettop.measurement.options import MeasureOptions
     from hettop.measurement.setup import Setup
     from hettop.session.session import Session
@@ -108,6 +109,7 @@ class Latency:
         duration: of each unit, such as `10s`, which is the default; or `samples` of each unit instead.
         batch: items per call, for a model that can have them. Raises HettopError.
         """
+        __tracebackhide__ = True
         from hettop.errors import HettopError
 
         try:
@@ -116,9 +118,7 @@ class Latency:
             session = _measure(setup, _options(duration, samples, recording, interleave=len(setup.units) > 1))
             measurement = LatencyMeasurement(recording, session, self.require_proof)
         except HettopError as error:
-            if error.hint:
-                error.add_note(f"hint: {error.hint}")
-            raise
+            raise _brief(error) from None
         self.measurements.append(measurement)
         return measurement
 
@@ -161,12 +161,16 @@ class LatencyMeasurement:
         """
         __tracebackhide__ = True
         from hettop.analysis.unit_samples import in_order_of
+        from hettop.errors import HettopError
         from hettop.events import NO_LOAD
         from hettop.report.threshold import check_measured, check_provable, parse_threshold, prove
 
-        thresholds = [parse_threshold(text) for limit in limits for text in self._for_units(limit)]
-        check_measured(thresholds, tuple(self.session.units), NO_LOAD)
-        check_provable(thresholds)
+        try:
+            thresholds = [parse_threshold(text) for limit in limits for text in self._for_units(limit)]
+            check_measured(thresholds, tuple(self.session.units), NO_LOAD)
+            check_provable(thresholds)
+        except HettopError as error:
+            raise _brief(error) from None
         judged = prove(thresholds, self.session, in_order_of(self.session))
         missed = [f"latency limit not met: {each.why}" for each in judged if each.met is False]
         undecided = [f"latency limit undecided: {each.why}" for each in judged if each.met is None]
@@ -190,6 +194,13 @@ class LatencyMeasurement:
         workers = os.environ.get(WORKERS_VARIABLE, "1")
         if workers != "1":
             yield f"{workers} pytest workers shared the machine; to measure alone, run these tests with -n 0"
+
+
+def _brief(error: HettopError) -> HettopError:
+    """The error with its hint and without the lines of hettop, so that pytest shows the line of the test."""
+    if error.hint:
+        error.add_note(f"hint: {error.hint}")
+    return error.with_traceback(None)
 
 
 def _setup(model: str, units: str | None, batch: int | None, backend: str | None) -> Setup:

@@ -129,12 +129,33 @@ def test_wrong_use_is_an_error_with_its_hint_and_no_recording(project: pytest.Py
         @pytest.mark.parametrize("limit", ["mean<1s", "p90>1s", "CPU_ONLY@2.p90<1s", "nonsense"])
         def test_refused_limits(latency, limit):
             measured = latency("twice.onnx", units="cpu@1", samples=9)
-            with pytest.raises(HettopError):
+            with pytest.raises(HettopError) as caught:
                 measured.check(limit)
+            assert caught.value.__notes__[0].startswith("hint: ")
     """
     outcomes, printed = run(project, tests)
     assert outcomes == {"passed": 6}, printed
     assert recordings(project) == []
+
+
+def test_wrong_use_shows_the_line_of_the_test_message_and_hint_and_nothing_of_hettop(
+    project: pytest.Pytester,
+) -> None:
+    tests = """
+        def test_mistyped(latency):
+            latency("mobilenetv3").check("p90<1s")
+
+        def test_without_proof(latency):
+            latency("twice.onnx", units="cpu@1", samples=9).check("mean<1s")
+    """
+    outcomes, printed = run(project, tests)
+    assert outcomes == {"failed": 2}, printed
+    assert 'latency("mobilenetv3").check("p90<1s")' in printed
+    assert "HettopError: cannot be proven: CPU_ONLY@1.mean<1s" in printed
+    assert printed.count("hint: ") == 2
+    assert "use an upper limit of p50" in printed
+    assert "pytest_plugin.py" not in printed.replace("test_pytest_plugin", "")
+    assert "/hettop/" not in printed
 
 
 def test_two_tests_on_two_workers_measure_one_after_the_other_and_say_that_workers_share_the_machine(
