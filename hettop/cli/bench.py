@@ -233,6 +233,8 @@ def _exit_code(session: Session, thresholds: Sequence[Threshold], *, proof: bool
             print_error(f"threshold not met: {each.why}")
         elif each.met is None:
             print_error(f"threshold undecided: {each.why}")
+        else:
+            print_note(f"threshold met: {each.shown}")
     if any(each.met is False for each in judged):
         return EXIT_NOT_MET
     return EXIT_UNDECIDED if any(each.met is None for each in judged) else 0

@@ -119,7 +119,7 @@ def test_anything_else_is_wrong_use_with_a_hint(text: str) -> None:
     ],
 )
 def test_what_is_met_has_no_reason(text: str) -> None:
-    assert parse_threshold(text).judge([FAILED, MEASURED]) == Judged(True)
+    assert parse_threshold(text).judge([FAILED, MEASURED]).met is True
 
 
 @pytest.mark.parametrize(
