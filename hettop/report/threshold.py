@@ -76,7 +76,9 @@ _EXAMPLE = "write thresholds as 'CPU_ONLY.p90<30ms', 'CPU_ONLY@2[cpu:1].p99<=40m
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Whether a threshold is met; None where that is undecided. `why`: empty where it is met; `shown`: its value, there.
+    """Whether a threshold is met; None where that is undecided. `why`: empty where it is met.
+
+    shown: the value of one that is met, with its interval where a proof was required.
 
     evidence: what a proof rests on, one for each load; empty where none was required.
     """

@@ -242,7 +242,10 @@ def proven(text: str, *values_ms: float, load: str = "none") -> Judged:
 
 def test_a_limit_above_the_interval_is_proven_met_and_one_below_it_proven_missed() -> None:
     always = [2.5] * 7_040
-    assert proven("CPU_ONLY.p90<2.6ms", *always).met is True
+    met = proven("CPU_ONLY.p90<2.6ms", *always)
+    assert met.met is True
+    assert met.shown.startswith("CPU_ONLY.p90<2.6ms: p90 of CPU_ONLY is 2.5")
+    assert "interval 2.5" in met.shown
     missed = proven("CPU_ONLY.p90<2.4ms", *always)
     assert missed.met is False
     assert missed.why == (
