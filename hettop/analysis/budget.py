@@ -69,7 +69,8 @@ class Judgement:
 
     `quantile_ms` is the sample quantile, `low_ms` and `high_ms` its bounds; `effective` the independent samples that
     `n` are worth. `needs`: further samples that may decide it, `needs_s`: how long they take; None if decided or
-    unknown.
+    unknown. `needs_for`: whether they would prove it met or missed, if they go on as they did; None if unknown.
+    `needs_answers`: how many answers they are, where a sample is a token of one.
     """
 
     unit: str
@@ -83,6 +84,8 @@ class Judgement:
     high_ms: float | None = None
     needs: int | None = None
     needs_s: float | None = None
+    needs_for: bool | None = None
+    needs_answers: int | None = None
     unserved: int = 0
     longest_ms: float | None = None
     seen_one_in: int | None = None
@@ -171,9 +174,10 @@ def judge(unit: Measured, budget: Budget, *, paced_at: float | None, confidence:
         met = _proves(bounds, budget) or None
         why = "" if met else _why_not_proven(unit, budget, bounds, served, evidence)
     level = float(np.quantile(arrivals, budget.quantile))
-    needs = None
+    needs = needs_for = None
     if met is None and _right_series(unit, budget, paced_at):
         needs = _further(arrivals, n, budget, evidence, confidence)
+        needs_for = None if needs is None else bool((arrivals <= budget.limit_ms).mean() >= budget.quantile)
     elif met is None:
         needs = samples_for(budget.quantile, in_turns=not evidence.in_one_stretch)  # all of them at that rate
     return Judgement(
@@ -188,6 +192,8 @@ def judge(unit: Measured, budget: Budget, *, paced_at: float | None, confidence:
         high_ms=bounds.high if bounds.high is not None and bounds.high < never_ms else None,
         needs=needs,
         needs_s=None if needs is None else needs / budget.rate_hz if budget.rate_hz else needs * unit.mean_ms / 1e3,
+        needs_for=needs_for,
+        needs_answers=math.ceil(needs * unit.answers / unit.n) if needs is not None and unit.answers else None,
         unserved=unit.unserved,
         longest_ms=unit.max_ms,
         seen_one_in=unit.n // RULE_OF_THREE or None,
