@@ -199,11 +199,14 @@ def judge(unit: Measured, budget: Budget, *, paced_at: float | None, confidence:
 
 
 def quantile_interval_of(unit: Measured, q: float) -> tuple[float | None, float | None, float | None]:
-    """The unit's q-quantile in ms and both ends of its 95% interval, each None where there are too few samples."""
+    """The unit's q-quantile in ms and both ends of its 95% interval, each None where there are too few samples.
+
+    Of the samples that are kept in order: the quantile of all samples may lie outside of an interval of the last ones.
+    """
     if not unit.samples_ms.size:
         return None, None, None
     bounds = _evidence(unit, q).bounds(unit.samples_ms, unit.n, q, CONFIDENCE)
-    value = unit.p90_ms if q == P90 else float(np.quantile(unit.samples_ms, q))
+    value = float(np.quantile(unit.samples_ms, q))
     return (value if unit.n >= samples_needed(q) else None), bounds.low, bounds.high
 
 
