@@ -62,7 +62,11 @@ thermal state) at its time, once; the first 64 samples of a condition set the fi
 Screen, event log, tables, reports and JSON (`spikes.n`) give this one number.
 
 Candidate causes (redraws, garbage collection, page faults, changes of load, clock or temperature) are events that are
-correlated with spikes. They are not proven causes. More: docs/method/statistics.md.
+correlated with spikes. They are not proven causes. Garbage collection, page faults and context switches are those of
+hettop's engine process, in which the model runs. More: docs/method/statistics.md.
+
+The canary is a process of hettop that draws nothing 60 times per second and counts the frames that come too late:
+missed frames show that the whole machine stalls, not the model alone.
 """
 
 LOAD = """
