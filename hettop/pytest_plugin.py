@@ -113,7 +113,7 @@ class Latency:
         from hettop.errors import HettopError
 
         try:
-            setup = _setup(os.fspath(model), units, batch, backend)
+            setup = _setup(os.fsdecode(model), units, batch, backend)
             recording = self._new_recording()
             session = _measure(setup, _options(duration, samples, recording, interleave=len(setup.units) > 1))
             measurement = LatencyMeasurement(recording, session, self.require_proof)
@@ -222,15 +222,24 @@ def _setup(model: str, units: str | None, batch: int | None, backend: str | None
 
 
 def _options(duration: str | None, samples: int | None, recording: Path, *, interleave: bool) -> MeasureOptions:
+    import argparse
+
     from hettop.errors import HettopError
     from hettop.measurement.arguments import duration_ns
     from hettop.measurement.options import MeasureOptions
+    from hettop.report.threshold import KEPT_FOR_PROOF
 
     if samples is not None and duration is not None:
         raise HettopError("usage", "options exclude each other: duration, samples", "use one of them")
+    if samples is not None and (type(samples) is not int or not 1 <= samples <= KEPT_FOR_PROOF):
+        raise HettopError("usage", f"invalid number of samples: {samples!r}", f"use 1 to {KEPT_FOR_PROOF:,}")
+    try:
+        lasting_ns = None if samples is not None else duration_ns("10s" if duration is None else duration)
+    except (argparse.ArgumentTypeError, AttributeError) as error:  # the latter of what is no text
+        raise HettopError("usage", f"invalid duration: {duration!r}", "write it as '10s'") from error
     return MeasureOptions(
         runs=samples,
-        duration_ns=None if samples is not None else duration_ns(duration or "10s"),
+        duration_ns=lasting_ns,
         interleave=interleave,
         power="none",
         record=os.fspath(recording),

@@ -9,12 +9,14 @@ import sys
 import textwrap
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
 from onnx import TensorProto, helper
 
 import hettop.pytest_plugin
+from hettop.errors import HettopError
 from tests.cli.running import hettop as run_hettop
 from tests.cli.running import plain_environment
 from tests.processes.waiting import PATIENCE_S, REPOSITORY
@@ -89,6 +91,25 @@ def test_a_batch_is_that_of_the_model_s_dynamic_axis_or_of_a_network_by_name(pro
     setup = hettop.pytest_plugin._setup(str(project.path / "twice.onnx"), "cpu@1", 4, None)
     assert setup.inputs.shapes == {"x": (4, 8)}
     assert hettop.pytest_plugin._setup("mobilenetv2:32x32", None, 4, None).model.name == "mobilenetv2:32x32:b4"
+
+
+@pytest.mark.parametrize(
+    ("duration", "samples"),
+    [
+        (None, 0),
+        (None, -3),
+        (None, "30"),
+        (None, 2.5),
+        (None, True),
+        (None, 10**30),
+        ("nan", None),
+        (5, None),
+        ("", None),
+    ],
+)
+def test_no_such_duration_or_number_of_samples_is_measured(duration: Any, samples: Any) -> None:
+    with pytest.raises(HettopError, match=r"invalid (duration|number of samples): "):
+        hettop.pytest_plugin._options(duration, samples, Path("x.jsonl"), interleave=False)
 
 
 UNDECIDED = """

@@ -64,7 +64,7 @@ from hettop.session.statistics import statistics
 from hettop.sources.load.parts import condition_of, parse_load
 from hettop.stats.quantiles import samples_needed
 
-TOO_SHORT = ("too short to measure power", "use --duration 10s")
+TOO_SHORT = ("too short to measure power", "use --duration 10s, if hettop doctor lists a power source that works")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -131,7 +131,9 @@ class Threshold:
     def _evidence_words(self, judged: Judgement) -> str:
         low, high = (UNKNOWN if end is None else milliseconds(end) for end in (judged.low_ms, judged.high_ms))
         value = UNKNOWN if judged.quantile_ms is None else f"{milliseconds(judged.quantile_ms)} ms"
-        reason = f"; not proven: {judged.why}{needs_words(judged)}" if judged.met is None else ""
+        reason = f"; {judged.why}" if judged.why else ""
+        if judged.met is None:
+            reason = f"; not proven: {judged.why}{needs_words(judged)}"
         return (
             f"{self.stat} of {self.unit} is {value}, interval {low} to {high} ms, {count(judged.n)} samples "
             f"(effective sample size {count(judged.effective)}){reason}"

@@ -123,7 +123,7 @@ def test_an_unknown_theme_is_refused_before_a_file_is_made(tmp_path: Path, name:
     assert code == 2
     assert "unknown theme" in written
     assert "hettop-dark" in written
-    assert "\x1b" not in written
+    assert "\x1b[?1049h" not in written, "no screen was opened"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import pytest
 
@@ -265,7 +267,10 @@ def test_one_call_too_few_proves_nothing_and_the_reason_says_how_many_are_missin
     judged = proven("CPU_ONLY.p90<2.6ms", *[2.5] * 7_039)
     assert judged.met is None
     assert "effective sample size 63, but this percentile needs 64" in judged.why
-    assert "needs about" in judged.why
+    assert judged.why.endswith("needs about 1 more sample to prove it met")
+    missed = proven("CPU_ONLY.p90<2.4ms", *[2.5] * 700)
+    assert missed.met is None
+    assert re.search(r"needs about [\d,]+ more samples \(\d+ s\) to prove it missed$", missed.why)
 
 
 def test_a_limit_within_the_interval_is_undecided_although_the_value_is_below_it() -> None:
