@@ -16,7 +16,15 @@ LOWEST, HIGHEST = 5, 1000
 
 def main(argv: list[str] | None = None) -> int:
     """Run hettop with these arguments (default: the process's own) and return its exit code."""
-    arguments = sys.argv[1:] if argv is None else argv
+    try:
+        return _run(sys.argv[1:] if argv is None else argv)
+    except KeyboardInterrupt:  # while the commands are imported; later, they handle it
+        from hettop.exits import EXIT_INTERRUPTED
+
+        return EXIT_INTERRUPTED
+
+
+def _run(arguments: list[str]) -> int:
     _replace_closed_streams()
     _print_anything()
     forget_odd_sizes(os.environ)

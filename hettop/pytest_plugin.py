@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from hettop.errors import HettopError
     from hettop.measurement.options import MeasureOptions
     from hettop.measurement.setup import Setup
     from hettop.session.session import Session
@@ -108,17 +109,16 @@ class Latency:
         duration: of each unit, such as `10s`, which is the default; or `samples` of each unit instead.
         batch: items per call, for a model that can have them. Raises HettopError.
         """
+        __tracebackhide__ = True
         from hettop.errors import HettopError
 
         try:
-            setup = _setup(os.fspath(model), units, batch, backend)
+            setup = _setup(os.fsdecode(model), units, batch, backend)
             recording = self._new_recording()
             session = _measure(setup, _options(duration, samples, recording, interleave=len(setup.units) > 1))
             measurement = LatencyMeasurement(recording, session, self.require_proof)
         except HettopError as error:
-            if error.hint:
-                error.add_note(f"hint: {error.hint}")
-            raise
+            raise _brief(error) from None
         self.measurements.append(measurement)
         return measurement
 
@@ -161,12 +161,16 @@ class LatencyMeasurement:
         """
         __tracebackhide__ = True
         from hettop.analysis.unit_samples import in_order_of
+        from hettop.errors import HettopError
         from hettop.events import NO_LOAD
         from hettop.report.threshold import check_measured, check_provable, parse_threshold, prove
 
-        thresholds = [parse_threshold(text) for limit in limits for text in self._for_units(limit)]
-        check_measured(thresholds, tuple(self.session.units), NO_LOAD)
-        check_provable(thresholds)
+        try:
+            thresholds = [parse_threshold(text) for limit in limits for text in self._for_units(limit)]
+            check_measured(thresholds, tuple(self.session.units), NO_LOAD)
+            check_provable(thresholds)
+        except HettopError as error:
+            raise _brief(error) from None
         judged = prove(thresholds, self.session, in_order_of(self.session))
         missed = [f"latency limit not met: {each.why}" for each in judged if each.met is False]
         undecided = [f"latency limit undecided: {each.why}" for each in judged if each.met is None]
@@ -192,6 +196,13 @@ class LatencyMeasurement:
             yield f"{workers} pytest workers shared the machine; to measure alone, run these tests with -n 0"
 
 
+def _brief(error: HettopError) -> HettopError:
+    """The error with its hint and without the lines of hettop, so that pytest shows the line of the test."""
+    if error.hint:
+        error.add_note(f"hint: {error.hint}")
+    return error.with_traceback(None)
+
+
 def _setup(model: str, units: str | None, batch: int | None, backend: str | None) -> Setup:
     """What is measured. Raises HettopError."""
     from hettop.compute_units import parse_units
@@ -211,15 +222,24 @@ def _setup(model: str, units: str | None, batch: int | None, backend: str | None
 
 
 def _options(duration: str | None, samples: int | None, recording: Path, *, interleave: bool) -> MeasureOptions:
+    import argparse
+
     from hettop.errors import HettopError
     from hettop.measurement.arguments import duration_ns
     from hettop.measurement.options import MeasureOptions
+    from hettop.report.threshold import KEPT_FOR_PROOF
 
     if samples is not None and duration is not None:
         raise HettopError("usage", "options exclude each other: duration, samples", "use one of them")
+    if samples is not None and (type(samples) is not int or not 1 <= samples <= KEPT_FOR_PROOF):
+        raise HettopError("usage", f"invalid number of samples: {samples!r}", f"use 1 to {KEPT_FOR_PROOF:,}")
+    try:
+        lasting_ns = None if samples is not None else duration_ns("10s" if duration is None else duration)
+    except (argparse.ArgumentTypeError, AttributeError) as error:  # the latter of what is no text
+        raise HettopError("usage", f"invalid duration: {duration!r}", "write it as '10s'") from error
     return MeasureOptions(
         runs=samples,
-        duration_ns=None if samples is not None else duration_ns(duration or "10s"),
+        duration_ns=lasting_ns,
         interleave=interleave,
         power="none",
         record=os.fspath(recording),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from hettop.__main__ import forget_odd_sizes
-from tests.cli.running import hettop
+from tests.cli.running import hettop, plain_environment
+from tests.processes.waiting import PATIENCE_S
 
 TABLE = ("bench", "--backend", "simulated", "--units", "ALL", "--warmup", "0", "--runs", "3")
 
@@ -30,3 +34,21 @@ def test_a_table_has_its_usual_width_then(told: str) -> None:
     done = hettop(*TABLE, COLUMNS=told, LINES=told)
     assert (done.returncode, done.stderr) == (0, "")
     assert 60 < max(map(len, done.stdout.splitlines())) <= 100
+
+
+INTERRUPTED_WHILE_IMPORTING = """
+import signal, sys
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "hettop.cli.commands":
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Interrupt())
+from hettop.__main__ import main
+sys.exit(main(["bench"]))
+"""
+
+
+def test_an_interruption_while_it_starts_ends_it_silently() -> None:
+    command = [sys.executable, "-c", INTERRUPTED_WHILE_IMPORTING]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=PATIENCE_S, env=plain_environment())
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")

@@ -9,12 +9,14 @@ import sys
 import textwrap
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
 from onnx import TensorProto, helper
 
 import hettop.pytest_plugin
+from hettop.errors import HettopError
 from tests.cli.running import hettop as run_hettop
 from tests.cli.running import plain_environment
 from tests.processes.waiting import PATIENCE_S, REPOSITORY
@@ -91,6 +93,25 @@ def test_a_batch_is_that_of_the_model_s_dynamic_axis_or_of_a_network_by_name(pro
     assert hettop.pytest_plugin._setup("mobilenetv2:32x32", None, 4, None).model.name == "mobilenetv2:32x32:b4"
 
 
+@pytest.mark.parametrize(
+    ("duration", "samples"),
+    [
+        (None, 0),
+        (None, -3),
+        (None, "30"),
+        (None, 2.5),
+        (None, True),
+        (None, 10**30),
+        ("nan", None),
+        (5, None),
+        ("", None),
+    ],
+)
+def test_no_such_duration_or_number_of_samples_is_measured(duration: Any, samples: Any) -> None:
+    with pytest.raises(HettopError, match=r"invalid (duration|number of samples): "):
+        hettop.pytest_plugin._options(duration, samples, Path("x.jsonl"), interleave=False)
+
+
 UNDECIDED = """
     def test_short(latency):
         latency("twice.onnx", units="cpu@1", samples=100).check("p90<10s")
@@ -129,12 +150,33 @@ def test_wrong_use_is_an_error_with_its_hint_and_no_recording(project: pytest.Py
         @pytest.mark.parametrize("limit", ["mean<1s", "p90>1s", "CPU_ONLY@2.p90<1s", "nonsense"])
         def test_refused_limits(latency, limit):
             measured = latency("twice.onnx", units="cpu@1", samples=9)
-            with pytest.raises(HettopError):
+            with pytest.raises(HettopError) as caught:
                 measured.check(limit)
+            assert caught.value.__notes__[0].startswith("hint: ")
     """
     outcomes, printed = run(project, tests)
     assert outcomes == {"passed": 6}, printed
     assert recordings(project) == []
+
+
+def test_wrong_use_shows_the_line_of_the_test_message_and_hint_and_nothing_of_hettop(
+    project: pytest.Pytester,
+) -> None:
+    tests = """
+        def test_mistyped(latency):
+            latency("mobilenetv3").check("p90<1s")
+
+        def test_without_proof(latency):
+            latency("twice.onnx", units="cpu@1", samples=9).check("mean<1s")
+    """
+    outcomes, printed = run(project, tests)
+    assert outcomes == {"failed": 2}, printed
+    assert 'latency("mobilenetv3").check("p90<1s")' in printed
+    assert "HettopError: cannot be proven: CPU_ONLY@1.mean<1s" in printed
+    assert printed.count("hint: ") == 2
+    assert "use an upper limit of p50" in printed
+    assert "pytest_plugin.py" not in printed.replace("test_pytest_plugin", "")
+    assert "/hettop/" not in printed
 
 
 def test_two_tests_on_two_workers_measure_one_after_the_other_and_say_that_workers_share_the_machine(

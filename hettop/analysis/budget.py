@@ -69,7 +69,8 @@ class Judgement:
 
     `quantile_ms` is the sample quantile, `low_ms` and `high_ms` its bounds; `effective` the independent samples that
     `n` are worth. `needs`: further samples that may decide it, `needs_s`: how long they take; None if decided or
-    unknown.
+    unknown. `needs_for`: whether they would prove it met or missed, if they go on as they did; None if unknown.
+    `needs_answers`: how many answers they are, where a sample is a token of one.
     """
 
     unit: str
@@ -83,6 +84,8 @@ class Judgement:
     high_ms: float | None = None
     needs: int | None = None
     needs_s: float | None = None
+    needs_for: bool | None = None
+    needs_answers: int | None = None
     unserved: int = 0
     longest_ms: float | None = None
     seen_one_in: int | None = None
@@ -161,19 +164,24 @@ def judge(unit: Measured, budget: Budget, *, paced_at: float | None, confidence:
     arrivals, never_ms = _with_unserved(unit, budget)
     n = unit.n + unit.unserved
     bounds = evidence.bounds(arrivals, n, budget.quantile, confidence) if unit.unserved else served
-    if _beyond(unit.samples_ms, served, budget, confidence) or _beyond_whatever_the_dependence(
-        unit, budget, confidence
-    ):
+    if _beyond(unit.samples_ms, served, budget, confidence):
         met, why = False, ""
+    elif _beyond_whatever_the_dependence(unit, budget, confidence):
+        beyond = float((unit.samples_ms > budget.limit_ms).mean())
+        met, why = (
+            False,
+            f"{100 * beyond:.3g}% of the samples are above the limit, {100 * (1 - budget.quantile):.3g}% may be",
+        )
     elif not _right_series(unit, budget, paced_at):
         met, why = None, f"it was not measured at {budget.rate_hz:g} inf/s"
     else:
         met = _proves(bounds, budget) or None
         why = "" if met else _why_not_proven(unit, budget, bounds, served, evidence)
     level = float(np.quantile(arrivals, budget.quantile))
-    needs = None
+    needs = needs_for = None
     if met is None and _right_series(unit, budget, paced_at):
         needs = _further(arrivals, n, budget, evidence, confidence)
+        needs_for = None if needs is None else bool((arrivals <= budget.limit_ms).mean() >= budget.quantile)
     elif met is None:
         needs = samples_for(budget.quantile, in_turns=not evidence.in_one_stretch)  # all of them at that rate
     return Judgement(
@@ -188,6 +196,8 @@ def judge(unit: Measured, budget: Budget, *, paced_at: float | None, confidence:
         high_ms=bounds.high if bounds.high is not None and bounds.high < never_ms else None,
         needs=needs,
         needs_s=None if needs is None else needs / budget.rate_hz if budget.rate_hz else needs * unit.mean_ms / 1e3,
+        needs_for=needs_for,
+        needs_answers=math.ceil(needs * unit.answers / unit.n) if needs is not None and unit.answers else None,
         unserved=unit.unserved,
         longest_ms=unit.max_ms,
         seen_one_in=unit.n // RULE_OF_THREE or None,
@@ -195,11 +205,14 @@ def judge(unit: Measured, budget: Budget, *, paced_at: float | None, confidence:
 
 
 def quantile_interval_of(unit: Measured, q: float) -> tuple[float | None, float | None, float | None]:
-    """The unit's q-quantile in ms and both ends of its 95% interval, each None where there are too few samples."""
+    """The unit's q-quantile in ms and both ends of its 95% interval, each None where there are too few samples.
+
+    Of the samples that are kept in order: the quantile of all samples may lie outside of an interval of the last ones.
+    """
     if not unit.samples_ms.size:
         return None, None, None
     bounds = _evidence(unit, q).bounds(unit.samples_ms, unit.n, q, CONFIDENCE)
-    value = unit.p90_ms if q == P90 else float(np.quantile(unit.samples_ms, q))
+    value = float(np.quantile(unit.samples_ms, q))
     return (value if unit.n >= samples_needed(q) else None), bounds.low, bounds.high
 
 

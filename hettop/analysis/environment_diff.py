@@ -128,6 +128,9 @@ class Difference:
 
 POWER_MODE, POWER_SUPPLY = "power mode", "power supply"
 ALL = "all"
+MODEL, SHA256 = "model", "model's sha256"
+MODEL_FACTS = (MODEL, SHA256)
+"""What differs between an old and a new model on purpose."""
 SETTINGS = ("rate_hz", "warmup", "shapes", "seed")
 
 
@@ -158,8 +161,8 @@ def _facts(a: Header, b: Header) -> Iterator[tuple[str, object, object]]:
     for name in sorted({*a.host.frameworks, *b.host.frameworks}):
         yield name, a.host.frameworks.get(name), b.host.frameworks.get(name)
     yield "backend", a.model.backend, b.model.backend
-    yield "model", a.model.name, b.model.name
-    yield "model's sha256", a.model.sha256, b.model.sha256
+    yield MODEL, a.model.name, b.model.name
+    yield SHA256, a.model.sha256, b.model.sha256
     for name in SETTINGS:
         yield name.removesuffix("_hz"), a.settings.get(name), b.settings.get(name)
 

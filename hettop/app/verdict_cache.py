@@ -27,7 +27,10 @@ JUDGED_EVERY_NS = 5 * 10**9
 RETRIED_EVERY_NS = 10**9
 """Until there is anything to judge, and when another unit has samples: else the screen would contradict the panels."""
 
-RECENT = "intervals use the samples of the last minute, ranks and figures all samples; hettop decide uses all samples"
+RECENT = (
+    "the picture and all intervals use the samples of the last minute, ranks and other figures all samples; "
+    "hettop decide uses all samples"
+)
 
 
 Work = Callable[[], None]

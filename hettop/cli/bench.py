@@ -64,7 +64,7 @@ from hettop.session.statistics import statistics
 from hettop.sources.load.parts import condition_of, parse_load
 from hettop.stats.quantiles import samples_needed
 
-TOO_SHORT = ("too short to measure power", "use --duration 10s")
+TOO_SHORT = ("too short to measure power", "use --duration 10s, if hettop doctor lists a power source that works")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -233,6 +233,8 @@ def _exit_code(session: Session, thresholds: Sequence[Threshold], *, proof: bool
             print_error(f"threshold not met: {each.why}")
         elif each.met is None:
             print_error(f"threshold undecided: {each.why}")
+        else:
+            print_note(f"threshold met: {each.shown}")
     if any(each.met is False for each in judged):
         return EXIT_NOT_MET
     return EXIT_UNDECIDED if any(each.met is None for each in judged) else 0

@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     junit = None if arguments.junit is None else _writable(Path(arguments.junit))
     comparison = _compare(arguments)
     if junit is not None:
-        _write_junit(comparison, junit)
+        _write_junit(comparison, junit, require_proof=arguments.require_proof)
     _print(comparison, arguments)
     if arguments.require_proof and not comparison.proven:
         return EXIT_UNDECIDED
@@ -106,9 +106,9 @@ def _writable(path: Path) -> Path:
     return path
 
 
-def _write_junit(comparison: Comparison, path: Path) -> None:
+def _write_junit(comparison: Comparison, path: Path, *, require_proof: bool) -> None:
     try:
-        path.write_bytes(comparison_junit(comparison))
+        path.write_bytes(comparison_junit(comparison, require_proof=require_proof))
     except OSError as error:
         raise HettopError(
             "io", f"cannot write: {clean(os.fspath(path))}: {error.strerror}", "name another file"

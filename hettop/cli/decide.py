@@ -217,6 +217,8 @@ def _measure_and_judge(question: Question, arguments: argparse.Namespace) -> int
         if turns is not None and turns.by_power and not outcome.interrupted:
             print_turns_problem(turns, MORE_RUNS if _fixed(arguments) else "a longer --time-limit")
     if outcome.interrupted:
+        if not found.units:
+            print_error("interrupted: nothing was measured yet")
         return EXIT_INTERRUPTED
     if headless.load_failure is not None:
         print_error(f"the competing load failed: {headless.load_failure.message}")

@@ -273,7 +273,8 @@ def add_inspect_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         default=DEFAULT_MODEL,
         metavar="MODEL",
-        help="an .onnx, .mlpackage or .mlmodel file, or a network: mobilenetv2[:HxW[:bN]] (default)",
+        help="an .onnx, .mlpackage, .mlmodel or .aimodel file, or a network (hettop models lists them): "
+        "mobilenetv2[:HxW[:bN]] (default)",
     )
     group = group_of(parser, MODEL_GROUP)
     group.add_argument("--function", metavar="NAME", help="function of a multifunction model")

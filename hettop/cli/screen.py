@@ -138,6 +138,14 @@ def on_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
+def _check_stderr() -> None:
+    """Raises HettopError (`usage`) where the screen would be drawn into a file: Textual draws on stderr."""
+    if not os.environ.get("TEXTUAL_DRIVER") and (sys.stderr is None or not sys.stderr.isatty()):
+        raise HettopError(
+            "usage", "stderr is redirected, and the screen is drawn on it", "leave out 2>, or use hettop bench"
+        )
+
+
 def has_sixteen_colours() -> bool:
     """Whether the terminal has at most 16 colours, as Textual determines it."""
     from rich.console import Console
@@ -153,6 +161,7 @@ def show(
 
     Raises HettopError when the feed cannot open, and an internal error of the screen as it is.
     """
+    _check_stderr()
     from hettop.tui.app import HettopApp
 
     if not os.environ.get("NO_COLOR"):  # empty means unset (no-color.org), unlike in Textual

@@ -48,18 +48,25 @@ exact up to 100,000 samples per condition; beyond that, and on the screen, withi
   P99     not shown below 662 samples
   P99.9   not shown below 6,636 samples
 
-Below these numbers a single slow call would change the result. The interval beside P90 assumes independent samples;
-`hettop decide` corrects for correlated ones. More: docs/method/statistics.md.
+Below these numbers a single slow call would change the result. The interval beside P90 counts samples that depend on
+each other as fewer independent ones (the effective sample size) and holds for each unit alone. Those of `hettop decide`
+hold for all units together and count samples more strictly, so they are wider for the same file.
+More: docs/method/statistics.md.
 """
 
 SPIKES = """
 A spike is a sample above the spike threshold: above both exp(median + 10 MAD) of the log latencies and 1.5 x the
-median. The timeline shows it as a dashed line. Each sample is judged by the threshold of its condition (unit, load,
+median, of the slowest state (mode of the latencies) with at least 5% of the samples. The timeline shows it as a dashed
+line. Each sample is judged by the threshold of its condition (unit, load,
 thermal state) at its time, once; the first 64 samples of a condition set the first threshold and are not judged.
 Screen, event log, tables, reports and JSON (`spikes.n`) give this one number.
 
 Candidate causes (redraws, garbage collection, page faults, changes of load, clock or temperature) are events that are
-correlated with spikes. They are not proven causes. More: docs/method/statistics.md.
+correlated with spikes. They are not proven causes. Garbage collection, page faults and context switches are those of
+hettop's engine process, in which the model runs. More: docs/method/statistics.md.
+
+The canary is a process of hettop that draws nothing 60 times per second and counts the frames that come too late:
+missed frames show that the whole machine stalls, not the model alone.
 """
 
 LOAD = """

@@ -8,12 +8,13 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from hettop.text import clean
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hettop.record.defects import Report
 
 QUIET: Final = -1

@@ -163,7 +163,8 @@ def add_model_options(parser: argparse.ArgumentParser, *, or_recording: bool = F
         default=DEFAULT_MODEL,
         metavar="MODEL|RECORDING" if or_recording else "MODEL",
         help=("a recording, or " if or_recording else "")
-        + "an .onnx, .mlpackage or .mlmodel file, or a network with seeded weights: mobilenetv2[:HxW[:bN]] (default)",
+        + "an .onnx, .mlpackage, .mlmodel or .aimodel file, a server's URL, tinydecoder, or a network with seeded "
+        "weights (hettop models lists them): mobilenetv2[:HxW[:bN]] (default)",
     )
     group = group_of(parser, MODEL_GROUP)
     group.add_argument(

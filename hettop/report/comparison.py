@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from hettop.analysis.comparison import Compared, Comparison
-from hettop.analysis.environment_diff import Circumstance, Difference
+from hettop.analysis.environment_diff import MODEL, MODEL_FACTS, Circumstance, Difference
 from hettop.analysis.quantile_differences import QuantileDifference
 from hettop.events import NO_LOAD
 from hettop.format import UNKNOWN, count, milliseconds, percent
@@ -23,6 +23,8 @@ from hettop.text import clean
 HEADING = ("unit", "load", "n of A", "n of B", "", "A", "B", "change", "95% of the difference", "result")
 _LEFT = ("unit", "load", "", "result")
 _DISPENSABLE = ("n of A", "n of B", "A")
+SHA_SHOWN = 12
+UNDECIDED = "undecided: neither a regression nor its absence is proven; hint: add runs"
 
 ONE_RUN = (
     "one run a side: two runs of one model differ, too; "
@@ -36,6 +38,8 @@ def comparison_blocks(comparison: Comparison, names: tuple[str, str]) -> Iterato
     names: of A's first recording, and of B's.
     """
     yield Paragraph(", ".join(_named(comparison, names)), "muted")
+    for text in _models(comparison):
+        yield Paragraph(text, "muted")
     for text in _unfair(comparison):
         yield Paragraph(text, "warning")
     yield Paragraph(_result(comparison), "error" if comparison.regressions else "strong")
@@ -78,16 +82,20 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def comparison_junit(comparison: Comparison) -> bytes:
-    """A test case for each condition: failed if it regressed, skipped if it could not be compared."""
-    skipped = [condition for condition in comparison.conditions if _uncomparable(condition)]
+def comparison_junit(comparison: Comparison, *, require_proof: bool = False) -> bytes:
+    """A test case for each condition: failed if it regressed, skipped if it could not be compared or is undecided.
+
+    require_proof: whether one that is undecided failed.
+    """
+    skipped = sum(map(_uncomparable, comparison.conditions))
+    undecided = sum(_undecided(comparison, condition, require_proof) for condition in comparison.conditions)
     suite = ElementTree.Element(
         "testsuite",
         name="hettop compare",
         tests=str(len(comparison.conditions) + len(comparison.only_a)),
-        failures=str(comparison.regressions),
+        failures=str(comparison.regressions + (undecided if require_proof else 0)),
         errors="0",
-        skipped=str(len(skipped) + len(comparison.only_a)),
+        skipped=str(skipped + len(comparison.only_a) + (0 if require_proof else undecided)),
     )
     properties = ElementTree.SubElement(suite, "properties")
     for side, runs in zip("AB", comparison.runs, strict=True):
@@ -96,6 +104,8 @@ def comparison_junit(comparison: Comparison) -> bytes:
     for side, simulated in zip("AB", comparison.simulated, strict=True):
         if simulated:
             ElementTree.SubElement(properties, "property", name="SIMULATED", value=side)
+    for text in _models(comparison):
+        ElementTree.SubElement(properties, "property", name="models", value=text)
     for text in _unfair(comparison):
         ElementTree.SubElement(properties, "property", name="unfair", value=text)
     for text in _circumstances(comparison):
@@ -107,6 +117,9 @@ def comparison_junit(comparison: Comparison) -> bytes:
             failure.text = "\n".join(" ".join(row).strip() for row in _rows(condition))
         elif _uncomparable(condition):
             ElementTree.SubElement(case, "skipped", message=clean(condition.why))
+        elif _undecided(comparison, condition, require_proof):
+            kind = {"type": "undecided"} if require_proof else {}
+            ElementTree.SubElement(case, "failure" if require_proof else "skipped", kind, message=UNDECIDED)
     for unit, load in comparison.only_a:
         ElementTree.SubElement(_case(suite, unit, load), "skipped", message="not measured in B")
     ElementTree.indent(suite)
@@ -119,6 +132,13 @@ def _case(suite: ElementTree.Element, unit: str, load: str) -> ElementTree.Eleme
 
 def _uncomparable(condition: Compared) -> bool:
     return not condition.quantiles and not condition.failed
+
+
+def _undecided(comparison: Comparison, condition: Compared, require_proof: bool) -> bool:
+    """Whether it was to be proven and is not: one run a side proves nothing, and says so."""
+    return (comparison.several or require_proof) and not (
+        condition.regression or _uncomparable(condition) or condition.proven
+    )
 
 
 def _said(condition: Compared) -> str:
@@ -183,8 +203,26 @@ def _change(quantile: QuantileDifference) -> float | None:
     return quantile.diff_ms / quantile.a_ms if quantile.a_ms else None
 
 
+def _models(comparison: Comparison) -> Iterator[str]:
+    """That two models are compared, which is what a comparison of an old and a new one is for."""
+    changed = {each.what: each for each in comparison.differences if each.what in MODEL_FACTS}
+    if not changed:
+        return
+    a = " ".join(_model_fact(what, each.a) for what, each in changed.items())
+    b = " ".join(_model_fact(what, each.b) for what, each in changed.items())
+    yield f"compares two models: {a} in A, {b} in B"
+
+
+def _model_fact(what: str, value: str | None) -> str:
+    if what == MODEL:
+        return UNKNOWN if value is None else clean(value, 70)
+    return f"sha256 {UNKNOWN if value is None else clean(value[:SHA_SHOWN], 70)}"
+
+
 def _unfair(comparison: Comparison) -> Iterator[str]:
     for difference in comparison.differences:
+        if difference.what in MODEL_FACTS:
+            continue
         yield f"not like for like: {_difference(difference)}"
     for condition in comparison.conditions:
         if condition.thermal is not None:

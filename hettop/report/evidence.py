@@ -123,7 +123,11 @@ def _lacks(verdict: Verdict, name: str) -> str:
 
     if verdict.question.budget is not None:
         judged = verdict.judgements.get(name)
-        return f"{short_count(judged.needs)} more calls" if judged is not None and judged.needs else ""
+        if judged is None or not judged.needs:
+            return ""
+        if judged.needs_answers is not None:
+            return f"{short_count(judged.needs_answers)} more answers"
+        return f"{short_count(judged.needs)} more calls"
     place = max(1, verdict.ranks.latency.index(name))
     open_ = next((pair for pair in verdict.order[:place] if not pair.proven), None)
     if open_ is None:  # of many units, not all are compared

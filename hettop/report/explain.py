@@ -22,9 +22,9 @@ STATISTICS = (
     "during a load change are reported separately.",
     "Quantiles are numpy's linear (type 7); std is the population standard deviation.",
     "Intervals use order statistics; P99 needs 662 samples, P99.9 needs 6,636.",
-    "A spike exceeds the spike threshold: median + 10 MAD of log-latency and 1.5x the median of the slowest state with "
-    "at least 5% of the samples. Each sample is judged by the threshold of its condition at its time; the first 64 set "
-    "the first threshold and are not judged.",
+    "A spike exceeds the spike threshold: exp(median + 10 MAD) of the log latencies and 1.5 x the median, of the "
+    "slowest state (mode of the latencies) with at least 5% of the samples. Each sample is judged by the threshold of "
+    "its condition at its time; the first 64 set the first threshold and are not judged.",
     "Times are wall times per call, measured in the process that runs the model.",
     "Correlated events are tested against other moments of the same ten seconds, at a false-positive rate of at most "
     "1% per condition. Correlation is not proof of a cause.",

@@ -34,7 +34,7 @@ def cause_notes(session: Session) -> list[str]:
     notes = []
     for condition in session.conditions.values():
         if condition.spikes and (named := [row for row in cause_rows(session, condition) if row.more]):
-            found = ", ".join(f"{row.words} ({_shares(row)})" for row in named)
+            found = ", ".join(f"{row.words}{row.whose} ({_shares(row)})" for row in named)
             notes.append(f"spikes of {_name(condition)} correlate with: {found}")
     return notes
 
@@ -65,7 +65,8 @@ def _sentence(session: Session, condition: Condition) -> str:
     tested = any(row.p is not None and row.verdict == "not significant" for row in rows)
     if named:
         found = "; ".join(
-            f"{row.words} (at {percent(row.inside)} of spikes, {percent(row.outside)} otherwise)" for row in named
+            f"{row.words}{row.whose} (at {percent(row.inside)} of spikes, {percent(row.outside)} otherwise)"
+            for row in named
         )
         words = f"correlated with {found}"
     elif tested:

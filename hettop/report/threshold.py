@@ -78,11 +78,14 @@ _EXAMPLE = "write thresholds as 'CPU_ONLY.p90<30ms', 'CPU_ONLY@2[cpu:1].p99<=40m
 class Judged:
     """Whether a threshold is met; None where that is undecided. `why`: empty where it is met.
 
+    shown: the value of one that is met, with its interval where a proof was required.
+
     evidence: what a proof rests on, one for each load; empty where none was required.
     """
 
     met: bool | None
     why: str = ""
+    shown: str = ""
     evidence: tuple[Judgement, ...] = ()
 
 
@@ -103,7 +106,7 @@ class Threshold:
         if not matching:
             return self._not_measured()
         judged = [self._judge(row) for row in matching]
-        return next((each for met in (False, None) for each in judged if each.met is met), Judged(True))
+        return next((each for met in (False, None) for each in judged if each.met is met), judged[0])
 
     def prove(self, rows: Sequence[Statistics], units: Sequence[Measured], confidence: float) -> Judged:
         """Whether it is proven to be met, or to be missed, under every load; a unit that failed misses it."""
@@ -117,8 +120,9 @@ class Threshold:
             return self._not_measured()
         deciding = next((each for met in (False, None) for each in evidence if each.met is met), None)
         if deciding is None:
-            return Judged(True, evidence=evidence)
-        return Judged(deciding.met, f"{self.text}: {self._evidence_words(deciding)}", evidence)
+            shown = f"{self.text}: {self._evidence_words(evidence[0])}"
+            return Judged(True, shown=shown, evidence=evidence)
+        return Judged(deciding.met, f"{self.text}: {self._evidence_words(deciding)}", evidence=evidence)
 
     def of(self, units: Sequence[Measured]) -> list[Measured]:
         """Those of its unit and load."""
@@ -127,7 +131,9 @@ class Threshold:
     def _evidence_words(self, judged: Judgement) -> str:
         low, high = (UNKNOWN if end is None else milliseconds(end) for end in (judged.low_ms, judged.high_ms))
         value = UNKNOWN if judged.quantile_ms is None else f"{milliseconds(judged.quantile_ms)} ms"
-        reason = f"; not proven: {judged.why}{needs_words(judged)}" if judged.met is None else ""
+        reason = f"; {judged.why}" if judged.why else ""
+        if judged.met is None:
+            reason = f"; not proven: {judged.why}{needs_words(judged)}"
         return (
             f"{self.stat} of {self.unit} is {value}, interval {low} to {high} ms, {count(judged.n)} samples "
             f"(effective sample size {count(judged.effective)}){reason}"
@@ -143,10 +149,11 @@ class Threshold:
         actual = _actual(row, self.stat)
         if actual is None:
             return Judged(None, f"{self.text}: {self.stat} of {row.unit} is unknown (n={row.n})")
+        value = f"{actual:.6g}{_shown_unit(self.stat)}"
+        shown = f"{self.text}: {self.stat} of {row.unit} is {value} under load {row.load}"
         if not _OPERATORS[self.comparison](actual, self.value):
-            shown = f"{actual:.6g}{_shown_unit(self.stat)}"
-            return Judged(False, f"{self.text}: {self.stat} of {row.unit} is {shown} under load {row.load}")
-        return Judged(True)
+            return Judged(False, shown)
+        return Judged(True, shown=shown)
 
 
 def parse_threshold(text: str) -> Threshold:

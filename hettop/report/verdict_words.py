@@ -117,7 +117,7 @@ def _headline_of_budget(verdict: Verdict, budget: Budget) -> str:
     judged = verdict.judgements.get(open_[0])
     needs = ""
     if judged is not None and judged.needs:
-        needs = f", about {count(judged.needs)} more samples{_lasting(judged.needs_s)}, may decide"
+        needs = f", about {_more(judged)}, may decide"
     return f"No unit is proven to meet {meets} yet: {clean(open_[0], 30)} is undecided{needs}."
 
 
@@ -134,7 +134,9 @@ def advice(verdict: Verdict) -> list[tuple[str, str, str]]:
         found.append(("predictable", given.predictable, _why_predictable(verdict)))
     if given.batch:
         unit = units[given.batch]
-        found.append(("batch", unit.unit, f"lowest median, {_ms(unit.p50_ms)} (~ P50 ignores outliers)"))
+        found.append(
+            ("batch", unit.unit, f"lowest median, {_ms(unit.p50_ms)} (~ P50 ignores outliers){_higher_rate(verdict)}")
+        )
     for name in given.avoid:
         unit = units[name]
         if not verdict.facts[name].usable:
@@ -142,6 +144,21 @@ def advice(verdict: Verdict) -> list[tuple[str, str, str]]:
             continue
         found.append(("avoid", name, f"highest mean, {_ms(unit.mean_ms)}, and highest max/min, {_ratio(spread(unit))}"))
     return [(purpose, clean(unit, 30), why) for purpose, unit, why in found]
+
+
+def _higher_rate(verdict: Verdict) -> str:
+    """The unit with the lowest mean, where that is not the one with the lowest median and calls came back to back."""
+    units = {unit.unit: unit for unit in verdict.units}
+    if verdict.advice.batch is None or verdict.advice.real_time is None:
+        return ""
+    if verdict.paced_at is not None or verdict.question.by == NATIVE:
+        return ""
+    batch, fastest = units[verdict.advice.batch], units[verdict.advice.real_time]
+    if fastest.mean_ms >= batch.mean_ms:
+        return ""
+    ours, theirs = (significant(1e3 / each.mean_ms) for each in (batch, fastest))
+    what = "inf" if batch.answers is None else "tokens"
+    return f"; higher rate: {clean(fastest.unit, 30)}, {theirs} against {ours} {what}/s"
 
 
 def _why_predictable(verdict: Verdict) -> str:
@@ -263,7 +280,8 @@ def warnings(verdict: Verdict) -> Iterator[str]:
         yield "units were measured in different thermal states: heat may confound this"
     thinned = [clean(unit.unit, 30) for unit in verdict.units if not unit.complete]
     if thinned:
-        yield f"intervals of {', '.join(thinned[:UNITS_NAMED])} use evenly spaced stretches of the samples"
+        units = ", ".join(thinned[:UNITS_NAMED])
+        yield f"intervals of {units} are computed from a part of the samples, spread evenly over the run"
 
 
 def _few_turns(few: FewTurns) -> str:
@@ -420,7 +438,7 @@ def _never(facts: Facts) -> str:
 def _lasting(seconds: float | None) -> str:
     if seconds is None or seconds < 1:
         return ""
-    return f", {seconds / 60:.0f} min" if seconds >= 100 else f", {seconds:.0f} s"
+    return f" ({seconds / 60:.0f} min)" if seconds >= 100 else f" ({seconds:.0f} s)"
 
 
 def _dependent(verdict: Verdict, unit: str) -> str:
@@ -440,7 +458,18 @@ def _missing(verdict: Verdict, judged: Judgement) -> str:
 
 def needs_words(judged: Judgement) -> str:
     """How many more samples may decide it; empty where it is decided, or nobody knows."""
-    return f"; needs about {count(judged.needs)} more samples{_lasting(judged.needs_s)}" if judged.needs else ""
+    if not judged.needs:
+        return ""
+    proves = {None: "", True: " to prove it met", False: " to prove it missed"}[judged.needs_for]
+    return f"; needs about {_more(judged)}{proves}"
+
+
+def _more(judged: Judgement) -> str:
+    """The samples that may decide it, or answers where tokens are the samples, and how long they take."""
+    of = judged.needs_answers
+    if of is not None:
+        return f"{count(of)} more answer{'' if of == 1 else 's'}{_lasting(judged.needs_s)}"
+    return f"{count(judged.needs)} more sample{'' if judged.needs == 1 else 's'}{_lasting(judged.needs_s)}"
 
 
 def _judged(judged: Judgement, more: str) -> str:
@@ -483,6 +512,9 @@ def unmeasured_lines(verdict: Verdict) -> Iterator[str]:
 def fact_lines(verdict: Verdict, session: Session) -> Iterator[str]:
     """What is known, and what is not, of power and of where the units ran."""
     yield from power_line(session)
+    if session.dropped:
+        samples = "1 sample is" if session.dropped == 1 else f"{count(session.dropped)} samples are"
+        yield f"{samples} missing in the recording and not included"
     for unit in verdict.units[:UNITS_NAMED]:
         evidence = verdict.facts[unit.unit].evidence
         if evidence:

@@ -46,7 +46,7 @@ def stay_words(condition: Condition) -> str:
         if stay is not None:
             median = linear_quantiles(latencies[states == place], (0.5,))[0]
             stays.append(f"{milliseconds(median / NS_PER_MS)} ms for {significant(stay)} calls")
-    return f"stays at {', at '.join(stays)} on average" if len(stays) > 1 else ""
+    return f"stays on average at {', at '.join(stays)}" if len(stays) > 1 else ""
 
 
 def mode_stays(modes: Modes, latencies: Column | None) -> list[float | None]:

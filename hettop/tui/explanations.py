@@ -82,16 +82,19 @@ SCREENS: dict[str, str] = {
         "Answers token by token. The time to the first token counts from the request, the inter-token latency from the "
         "token before; they share no distribution. By position: whether tokens become slower as the answer grows, and "
         "with it the cache. Stalls are gaps above the spike threshold, with the machine's events at the same time: "
-        "candidates, as on the screen of spikes. Chunks that held several tokens have no gap."
+        "candidates, as on the screen of spikes. Chunks that held several tokens have no gap. The 60 Hz canary is a "
+        "process that draws nothing 60 times per second and counts the frames that come too late."
     ),
     "spikes": (
         "Single inferences far above the usual latency, and the events on the machine at the same time. A unit's "
         "first 64 samples under a load make its first threshold and are not judged, so the maximum in the table of "
         "units may be one of them. An event is called correlated only if it occurs at spikes significantly more often "
         "than at other moments of the same ten seconds (a wrong result in at most 1 of 100 conditions); its name is "
-        "highlighted in the list. A correlated event is a candidate: it need not be the cause. The time resolution is "
-        "50 ms. Below the list: the calls within a second of the spike under the cursor, the verdict on each event at "
-        "it, what the event log has of these two seconds (loads, switches, marks), and power and thermal state at "
+        "highlighted in the list. A correlated event is a candidate: it need not be the cause. Garbage collection, "
+        "page faults and context switches are those of hettop's engine process. The canary is a process that draws "
+        "nothing 60 times per second; the machine stalls when its frames come too late. The time resolution is 50 ms. "
+        "Below the list: the calls within a second of the spike under the cursor, the verdict on each event at it, "
+        "what the event log has of these two seconds (loads, switches, marks), and power and thermal state at "
         "that moment."
     ),
 }

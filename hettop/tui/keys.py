@@ -152,7 +152,19 @@ GROUPS: tuple[tuple[str, tuple[Key, ...]], ...] = (
 )
 KEYS: tuple[Key, ...] = tuple(key for _, keys in GROUPS for key in keys)
 # The bottom line in the order of importance: the first stay on the narrowest screen.
-HINT_ORDER = ("quit", "help", "pause", "seek.forward", "unit.next", "screen.load", "record", "mark", "freeze", "zoom")
+HINT_ORDER = (
+    "quit",
+    "help",
+    "pause",
+    "seek.forward",
+    "unit.next",
+    "screen.load",
+    "record",
+    "mark",
+    "freeze",
+    "screen.verdict",
+    "zoom",
+)
 
 # What the bottom line shows before everything else while a panel is zoomed.
 PANEL_HINTS: dict[str, tuple[tuple[str, str], ...]] = {

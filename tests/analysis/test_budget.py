@@ -7,7 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hettop.analysis.budget import Budget, MeasuredEnergy, judge, judge_energy, judge_paced, parse_budget, parse_energy
+from hettop.analysis.budget import (
+    Budget,
+    MeasuredEnergy,
+    judge,
+    judge_energy,
+    judge_paced,
+    parse_budget,
+    parse_energy,
+    quantile_interval_of,
+)
 from hettop.analysis.unit_samples import RESPONSE, Measured
 from hettop.errors import HettopError
 from tests.analysis.material import correlated, latencies, unit_of
@@ -100,7 +109,10 @@ def test_forty_times_the_share_that_p99_leaves_is_beyond_whatever_the_dependence
 ) -> None:
     """1% may be beyond it; 40% of 200 calls are so by chance in at most 1 / 40 of sessions (Markov)."""
     samples = np.where(np.arange(200) < over, 3.0, 1.0)
-    assert judge(unit_of(samples), Budget(2.0, 0.99), paced_at=None).met is answer
+    judged = judge(unit_of(samples), Budget(2.0, 0.99), paced_at=None)
+    assert judged.met is answer
+    if answer is False:
+        assert judged.why == "40.5% of the samples are above the limit, 1% may be"
 
 
 @pytest.mark.parametrize("n", [1, 2, 10, 40, 63])
@@ -235,3 +247,15 @@ def test_an_interval_beyond_the_limit_of_too_few_samples_is_not_said_to_contain_
     judged = judge(unit_of([2.5] * 1_320), Budget(1.0, 0.5), paced_at=None)
     assert (judged.met, judged.low_ms, judged.effective) == (None, 2.5, 12)
     assert judged.why == "effective sample size 12, but proving it missed needs 20"
+
+
+def test_a_quantile_and_its_interval_are_of_the_same_samples() -> None:
+    """The last 1,100 of 2,200 calls took 100 to 101 ms, all before them 1 ms: P90 of all is another one."""
+    last = np.linspace(100.0, 101.0, 1_100)
+    unit = replace(unit_of(last), n=2_200, p90_ms=100.8)
+    value, low, high = quantile_interval_of(unit, 0.9)
+    assert value == pytest.approx(100.9, abs=0.01)
+    assert low is not None
+    assert value is not None
+    assert 100.0 <= low <= value
+    assert high is None or high >= value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,8 @@ def test_the_tokens_of_an_answer_count_as_one_sample() -> None:
     few = judge(tokens(rng.uniform(1, 2, 28 * 200), 28), budget, paced_at=None)
     assert (few.met, few.effective) == (None, 28)
     assert few.why == "28 answers count as 28 samples, but this percentile needs 64"
+    assert few.needs is not None
+    assert (few.needs_answers, few.needs_for) == (math.ceil(few.needs / 200), True)
     many = judge(tokens(rng.uniform(1, 2, 400 * 200), 400), budget, paced_at=None)
     assert many.met is True
     assert 64 <= many.effective <= 400

@@ -154,6 +154,13 @@ def test_core_ai_is_optional_and_its_units_are_listed_where_it_is(tmp_path: Path
     assert without not in looked(tmp_path).groups["units"]
 
 
+def test_the_client_of_servers_is_optional_with_one_command(tmp_path: Path) -> None:
+    found = looked(tmp_path, modules=False)
+    command = "pip install 'hettop[http]'"
+    assert by_name(found, "units")["server"] == Finding("server", None, "not installed; optional", command)
+    assert command in {finding.fix for finding in found.groups["optional parts"]}
+
+
 def test_zeus_is_missed_on_a_mac_only(tmp_path: Path) -> None:
     for system, missed in (("darwin", True), ("linux", False)):
         fixes = {part.fix for part in looked(tmp_path, modules=False, system=system).groups["optional parts"]}

@@ -66,19 +66,26 @@ def test_the_real_model_runs_on_the_real_engine() -> None:
     assert 0 < row["min_ms"] <= row["p50_ms"] <= row["p90_ms"] <= row["max_ms"]
 
 
-def test_thresholds_that_hold_say_nothing() -> None:
-    done = hettop(*SHORT, "--assert", "CPU_AND_NE.p90<100s", "--assert", "ALL.n>=70")
-    assert (done.returncode, done.stderr) == (0, "")
+def test_thresholds_that_are_met_are_noted_with_their_value_unless_quiet() -> None:
+    limits = ("--assert", "CPU_AND_NE.p90<100s", "--assert", "ALL.n>=70")
+    done = hettop(*SHORT, *limits)
+    first, second = done.stderr.splitlines()
+    assert done.returncode == 0
+    assert first.startswith("threshold met: CPU_AND_NE.p90<100s: p90 of CPU_AND_NE is 0.")
+    assert second == "threshold met: ALL.n>=70: n of ALL is 70 under load none"
+    quiet = hettop(*SHORT, "-q", *limits)
+    assert (quiet.returncode, quiet.stderr) == (0, "")
 
 
 def test_a_threshold_that_fails_is_reported_beside_the_result() -> None:
     done = hettop(*SHORT, "--json", "--assert", "ALL.p90<1us", "--assert", "ALL.native_p90<1s", "--assert", "ALL.n>1")
     assert done.returncode == 1
     assert len(one_document(done.stdout)["conditions"]) == 2
-    first, second = done.stderr.splitlines()
+    first, second, third = done.stderr.splitlines()
     assert first.startswith("error: threshold not met: ALL.p90<1us: p90 of ALL is 0.")
     assert first.endswith(" ms under load none")
     assert second == "error: threshold undecided: ALL.native_p90<1s: native_p90 of ALL is unknown (n=70)"
+    assert third == "threshold met: ALL.n>1: n of ALL is 70 under load none"
     assert hettop(*SHORT, "--assert", "ALL.native_p90<1s").returncode == 4
 
 

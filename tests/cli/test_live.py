@@ -123,7 +123,7 @@ def test_an_unknown_theme_is_refused_before_a_file_is_made(tmp_path: Path, name:
     assert code == 2
     assert "unknown theme" in written
     assert "hettop-dark" in written
-    assert "\x1b" not in written
+    assert "\x1b[?1049h" not in written, "no screen was opened"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -172,3 +172,26 @@ def test_several_named_units_run_in_turns(
     feed = Rows("CPU_ONLY", "CPU_AND_NE", "ALL")
     _first_units(cast(LiveFeed, feed), named=named, interleave=False, usual=usual)
     assert feed.calls == calls
+
+
+def test_a_screen_that_would_be_drawn_into_a_file_is_refused(tmp_path: Path) -> None:
+    far, near = pty.openpty()
+    log = tmp_path / "log"
+    with log.open("wb") as stderr:
+        done = subprocess.run(
+            [*HETTOP, "--demo", "--record", "r.jsonl"],
+            stdin=near,
+            stdout=near,
+            stderr=stderr,
+            check=False,
+            cwd=tmp_path,
+            env=plain_environment(),
+            timeout=PATIENCE_S,
+        )
+    os.close(near)
+    os.close(far)
+    assert done.returncode == 2
+    assert log.read_text() == (
+        "error: stderr is redirected, and the screen is drawn on it\nhint: leave out 2>, or use hettop bench\n"
+    )
+    assert not (tmp_path / "r.jsonl").exists()

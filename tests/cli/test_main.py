@@ -10,8 +10,9 @@ import pytest
 from hettop import __version__
 from hettop.cli.commands import COMMAND_GROUPS, COMMANDS
 from hettop.cli.main import command_in
+from hettop.console.measuring import Outcome, Pumpable
 from hettop.exits import WRONG_USE_KINDS, exit_code_of
-from tests.cli.running import HETTOP, assert_refused, called, hettop_process, plain_environment
+from tests.cli.running import HETTOP, assert_refused, called, hettop, hettop_process, plain_environment
 from tests.processes.waiting import PATIENCE_S
 
 
@@ -127,3 +128,18 @@ def test_with_stdout_closed_nothing_is_printed_into_the_recording(tmp_path: Path
     file = tmp_path / "r.jsonl"
     in_shell(f"{' '.join(HETTOP)} bench --backend simulated --units ALL --runs 5 --record {file} >&-")
     assert all(line.startswith('{"k":') for line in file.read_text().splitlines())
+
+
+def test_an_interruption_before_anything_was_measured_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(measurement: Pumpable, *_: object) -> Outcome:
+        return Outcome(interrupted=True, closed=measurement.close("interrupted"))
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hettop.cli.decide.measure", interrupted)
+    monkeypatch.setattr("hettop.studies.predict.command.measure_networks", interrupt)
+    for command in (("decide", "mobilenetv2", "--backend", "simulated"), ("predict",)):
+        done = hettop(*command)
+        assert done.returncode == 130
+        assert done.stderr.endswith("error: interrupted: nothing was measured yet\n")

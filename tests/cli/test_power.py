@@ -36,6 +36,7 @@ def test_the_document_is_the_contracts(capture: str) -> None:
         "gpu": {"mhz": 720.0, "busy": 0.25},
         "thermal": "Nominal",
         "flags": [],
+        "accelerators": [],
     }
     assert [(cluster["name"], cluster["mhz"]) for cluster in clusters] == [("E-Cluster", 1000.0), ("P-Cluster", 1010.0)]
     assert [cluster["busy"] for cluster in clusters] == [pytest.approx(0.025), pytest.approx(0.035)]

@@ -77,6 +77,19 @@ def test_repair_writes_a_whole_recording_and_says_what_it_did(torn: Path, tmp_pa
     assert document["end_added"] is True
 
 
+def test_one_is_not_plural_and_a_repaired_recording_reports_what_is_missing(whole: Path, tmp_path: Path) -> None:
+    one = called("verify", "recordings/decide-simulated-m2.jsonl").stdout
+    assert ", 1 keyframe\n" in one
+    lines = whole.read_bytes().splitlines(keepends=True)
+    at = next(i for i, line in enumerate(lines) if line.startswith(b'{"k":"s"') or b'"k":"samples"' in line)
+    lines[at] = b"{" + lines[at][2:]
+    (tmp_path / "bad.jsonl").write_bytes(b"".join(lines))
+    assert "  1 invalid line\n" in called("verify", str(tmp_path / "bad.jsonl")).stdout
+    assert called("repair", str(tmp_path / "bad.jsonl"), "-o", str(tmp_path / "good.jsonl")).returncode == 0
+    missing = "declared in the file: dropped while recording, or in lines that repair removed (not a defect)"
+    assert missing in called("verify", str(tmp_path / "good.jsonl")).stdout
+
+
 def test_repair_needs_a_name_and_never_takes_the_file_itself(torn: Path) -> None:
     assert_refused(called("repair", str(torn)), "-o")
     assert_refused(called("repair", str(torn), "-o", str(torn), "--force"), "never overwritten")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hettop.analysis.comparison import Comparison, compare
-from hettop.analysis.environment_diff import Circumstance
+from hettop.analysis.environment_diff import Circumstance, Difference
 from hettop.analysis.runs import run_of
 from hettop.analysis.unit_samples import in_order_of
 from hettop.report.comparison import comparison_blocks, comparison_document, comparison_junit
@@ -178,3 +178,37 @@ def test_one_run_a_side_never_says_proven() -> None:
     for comparison in (mixed(), busier(), compared(session, session)):
         assert "proven" not in comparison_text(comparison, ("a", "b"), 160)
         assert comparison_document(comparison)["proven"] is False
+
+
+def test_what_is_undecided_is_skipped_in_junit_and_failed_where_a_proof_is_required() -> None:
+    suite = ElementTree.fromstring(comparison_junit(three(1.05)))
+    assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
+    (skipped,) = suite.iter("skipped")
+    assert str(skipped.get("message")).startswith("undecided: ")
+    suite = ElementTree.fromstring(comparison_junit(three(1.05), require_proof=True))
+    assert (suite.get("failures"), suite.get("skipped")) == ("1", "0")
+    (failed,) = suite.iter("failure")
+    assert failed.get("type") == "undecided"
+    suite = ElementTree.fromstring(comparison_junit(three(1.0), require_proof=True))
+    assert (suite.get("failures"), suite.get("skipped")) == ("0", "0")
+
+
+def test_another_model_is_a_fact_and_another_backend_an_alarm() -> None:
+    differences = (
+        Difference("backend", "onnxruntime", "coreml"),
+        Difference("model", "old.onnx", "new.onnx"),
+        Difference("model's sha256", "0123456789abcdef", "fedcba9876543210"),
+    )
+    found = replace(three(1.0), differences=differences)
+    text = comparison_text(found, ("a", "b"), 200)
+    fact = "compares two models: old.onnx sha256 0123456789ab in A, new.onnx sha256 fedcba987654 in B"
+    assert fact in text
+    assert text.count("not like for like") == 1
+    assert "not like for like: backend is onnxruntime in A" in text
+    properties = [
+        (each.get("name"), each.get("value"))
+        for each in ElementTree.fromstring(comparison_junit(found)).iter("property")
+    ]
+    assert ("models", fact) in properties
+    assert [name for name, _ in properties].count("unfair") == 1
+    assert len(comparison_document(found)["differences"]) == 3

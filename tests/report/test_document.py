@@ -47,7 +47,7 @@ STATISTICS = {
         "output_reference",
     ),
     *("energy_reason", "evidence", "plan_reason"),
-    *("plan", "peak_memory_mb", "qos", "error"),
+    *("plan", "provider_nodes", "peak_memory_mb", "qos", "error"),
 }
 ALWAYS_KNOWN = {"unit", "load", "simulated", "n", "warmup_ms", "error", "backend", "p90_needs", "p99_needs"}
 

@@ -22,11 +22,12 @@ def test_the_cause_is_named_with_its_rates_and_the_others_are_called_chance() ->
     storm = Storm(3)
     session = folded(storm.events(storm.spikes_of(causes.SWITCH, 0.9)))
     (note,) = cause_notes(session)
-    assert note.startswith("spikes of CPU_ONLY correlate with: involuntary context switch (100% of them, ")
+    whose = "involuntary context switch in hettop's engine process"
+    assert note.startswith(f"spikes of CPU_ONLY correlate with: {whose} (100% of them, ")
     section = spikes_section(session)
     assert section is not None
     (told,) = next(block for block in section.blocks if isinstance(block, Items)).texts
-    assert "correlated with involuntary context switch (at 100% of spikes" in told
+    assert f"correlated with {whose} (at 100% of spikes" in told
     table, listed = (block for block in section.blocks if isinstance(block, Table))
     verdicts = {row[0]: row[4] for row in table.rows}
     assert verdicts.pop("involuntary context switch") == "significant"

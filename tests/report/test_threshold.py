@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import pytest
 
@@ -119,7 +121,7 @@ def test_anything_else_is_wrong_use_with_a_hint(text: str) -> None:
     ],
 )
 def test_what_is_met_has_no_reason(text: str) -> None:
-    assert parse_threshold(text).judge([FAILED, MEASURED]) == Judged(True)
+    assert parse_threshold(text).judge([FAILED, MEASURED]).met is True
 
 
 @pytest.mark.parametrize(
@@ -242,7 +244,10 @@ def proven(text: str, *values_ms: float, load: str = "none") -> Judged:
 
 def test_a_limit_above_the_interval_is_proven_met_and_one_below_it_proven_missed() -> None:
     always = [2.5] * 7_040
-    assert proven("CPU_ONLY.p90<2.6ms", *always).met is True
+    met = proven("CPU_ONLY.p90<2.6ms", *always)
+    assert met.met is True
+    assert met.shown.startswith("CPU_ONLY.p90<2.6ms: p90 of CPU_ONLY is 2.5")
+    assert "interval 2.5" in met.shown
     missed = proven("CPU_ONLY.p90<2.4ms", *always)
     assert missed.met is False
     assert missed.why == (
@@ -262,7 +267,10 @@ def test_one_call_too_few_proves_nothing_and_the_reason_says_how_many_are_missin
     judged = proven("CPU_ONLY.p90<2.6ms", *[2.5] * 7_039)
     assert judged.met is None
     assert "effective sample size 63, but this percentile needs 64" in judged.why
-    assert "needs about" in judged.why
+    assert judged.why.endswith("needs about 1 more sample to prove it met")
+    missed = proven("CPU_ONLY.p90<2.4ms", *[2.5] * 700)
+    assert missed.met is None
+    assert re.search(r"needs about [\d,]+ more samples \(\d+ s\) to prove it missed$", missed.why)
 
 
 def test_a_limit_within_the_interval_is_undecided_although_the_value_is_below_it() -> None:

@@ -49,6 +49,21 @@ def test_it_is_as_wide_as_asked() -> None:
         assert widest(text.splitlines()) <= width
 
 
+def test_the_lowest_median_is_named_with_a_higher_rate_of_another_unit() -> None:
+    """Means 3.25 and 2 ms: 308 and 500 per second."""
+    session = session_of(stream_of({"A": [1.0] * 15 + [10.0] * 5, "B": [2.0] * 20}))
+    text = verdict_text(judged(session), session, 200)
+    assert "A  lowest median, 1.00 ms (~ P50 ignores outliers); higher rate: B, 500 against 308 inf/s" in text
+    alike = session_of(stream_of({"A": [1.0] * 20, "B": [2.0] * 20}))
+    assert "higher rate" not in verdict_text(judged(alike), alike, 200)
+
+
+@pytest.mark.parametrize(("n", "words"), [(1, "1 sample is missing"), (1_200, "1,200 samples are missing")])
+def test_missing_samples_are_named(n: int, words: str) -> None:
+    session = session_of(stream_of({"A": [1.0] * 20}), [events.Dropped(t=10**9, n=n, why="repair")])
+    assert f"· {words} in the recording and not included" in verdict_text(judged(session), session, 200)
+
+
 def test_a_budget_is_answered_unit_by_unit_with_its_interval() -> None:
     text = verdict_text(judged(TABLE, Question(budget=Budget(16.0, 0.99))), TABLE, 200)
     assert "budget: P99 at most 16.0 ms, at 95% confidence" in text

@@ -153,7 +153,7 @@ def test_the_details_say_how_long_a_unit_stays_in_each_mode() -> None:
     latencies = [int(value) for value in np.where(state == 0, 2.0 * MS, 3.0 * MS) * noise]
     session = session_of(latencies)
     assert (
-        "stays at 2.00 ms for 25.0 calls, at 3.00 ms for 25.0 calls on average"
+        "stays on average at 2.00 ms for 25.0 calls, at 3.00 ms for 25.0 calls"
         in view(session, REQUEST).units.rows[0].details
     )
     (row,) = statistics(session)

@@ -69,7 +69,7 @@ def test_what_is_unknown_is_not_a_number() -> None:
     assert first.split()[:9] == ["time", "to", "first", "token", "30", "120", "n/a", "n/a", "180"]
     assert later.split()[:7] == ["inter-token", "latency", "1,883", "20.5", "22.0", "31.0", "900"]
     rates = "\n".join(text_of(each) for each in rate_lines(ANSWERS, 120))
-    assert "energy n/a · frames missed 3 of 600" in rates
+    assert "energy n/a · missed frames (60 Hz canary) 3 of 600" in rates
     assert "7 of 1,920 chunks held several tokens" in rates
     assert "inter-token latency n/a of 1 answers" in rates
 

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import pytest
+from rich.style import Style
 from textual.command import CommandList
 from textual.css.query import NoMatches
 from textual.events import Click, Mount, MouseDown
@@ -150,6 +151,19 @@ async def test_a_click_beside_a_screen_that_has_shrunk_does_nothing() -> None:
         await settled(pilot)
         assert names(app) == [Palette.__name__]
         app.screen.post_message(Click(app.screen, 7, 106, 0, 0, 1, False, False, False, 7, 106))
+        await settled(pilot)
+        assert app.is_running
+        assert names(app) == [Palette.__name__]
+
+
+async def test_a_click_on_a_command_that_was_replaced_meanwhile_does_nothing() -> None:
+    async with running(FakeFeed(LIVE)) as (app, pilot):
+        at_once(app, "ctrl+p")
+        await settled(pilot)
+        commands = app.screen.query_one(CommandList)
+        gone = Style(meta={"option": commands.option_count})
+        click = Click(commands, 7, 0, 0, 0, 1, False, False, False, 7, 0, gone)
+        commands.post_message(click.stop())  # it is not beside the list
         await settled(pilot)
         assert app.is_running
         assert names(app) == [Palette.__name__]

@@ -69,7 +69,7 @@ def test_p99_without_enough_samples_says_how_many_it_needs() -> None:
 
 def test_samples_beyond_the_axis_are_counted_at_its_end() -> None:
     rows = drawn(LATENCY, GUTTER + 40, 10)
-    assert rows[-1].endswith("2 »")
+    assert rows[-1].endswith(" +2 »")
     assert rows[-3].endswith("»")
 
 
@@ -104,7 +104,7 @@ def test_a_cdf_has_shares_and_counts_what_is_below_the_axis() -> None:
     view = replace(KNOWN, n=40, counts=(0, 10, 0, 20), below=10, p90_ms=None, p50_ms=None, max_ms=None, scale=Scale.CDF)
     rows = drawn(view, GUTTER + 23, 13)
     assert [row.split()[0] for row in rows if "┤" in row] == ["100%", "50%"]
-    assert rows[-1].startswith("   « 10 ")
+    assert rows[-1].startswith("  « +10 ")
     # Of 4 samples 1 is below, 1 in the first of four columns and 2 in the last. Of dots 0 to 7 the curve begins at a
     # quarter (1.75), rises to a half (3.5) at once and to all (7) in the end.
     small = replace(view, n=4, counts=(1, 0, 0, 2), below=1)

@@ -9,6 +9,7 @@ import pytest
 from hettop.errors import HettopError
 from hettop.tui.constants import WHOLE_SESSION_S
 from hettop.tui.keys import applicable, bindings, grouped, hinted
+from hettop.tui.panels.hints import placed_hints
 from tests.tui.fakes import FAILED, LIVE, REPLAY, SECOND, UNITS, FakeFeed, row
 from tests.tui.screens import running, screen_text, settled
 
@@ -276,4 +277,7 @@ def test_hints_begin_with_the_way_out_and_leave_out_what_does_not_apply() -> Non
     hints = [key.id for key in hinted(applicable(live=False, replay=True))]
     assert hints[:3] == ["quit", "help", "pause"]
     assert "record" not in hints
+    for live in (True, False):
+        keys = hinted(applicable(live=live, replay=not live))
+        assert ("v", "verdict") in [hint for *_, hint in placed_hints([(key.display, key.hint) for key in keys], 100)]
     assert "Replay" not in [name for name, _ in grouped(applicable(live=True, replay=False))]

@@ -75,6 +75,20 @@ def test_numbers_beside_names_alone_are_named_below_them() -> None:
     assert not axis[:12].strip(), "with two lines, P90 is before the number"
 
 
+def test_names_that_differ_in_their_threads_alone_still_differ() -> None:
+    rows = [replace(NE, unit=f"CPU_ONLY@{n}", p50_ms=0.3, p90_ms=0.446, measured=False) for n in (1, 2)]
+    assert [row[:12] for row in drawn(shown(*rows), 2)] == [" CPU@1 0.45 ", " CPU@2 0.45 "]
+    assert [row[:11] for row in drawn(shown(*rows), 3, 40)[:2]] == [" C…@1 0.45 ", " C…@2 0.45 "]
+
+
+def test_the_axis_comes_before_units_that_have_no_distribution() -> None:
+    rows = drawn(shown(NE, CPU, replace(CPU, unit="ALL")), 3)
+    assert rows[0].startswith("▶NE    4.50 ")
+    assert rows[1:] == ["2 more units: z enlarges the panel", "     P90 ms 0                       5"]
+    # Distributions come before the axis.
+    assert [row[:4] for row in drawn(shown(NE, NE, NE, CPU), 4)] == ["▶NE ", "▶NE ", "▶NE ", " CPU"]
+
+
 def test_more_lines_have_more_numbers() -> None:
     over = replace(NE, budget=BudgetShare(4.0, 0.9, 1_000, 125))
     rows = drawn(shown(over), 8)

@@ -107,11 +107,18 @@ def test_lanes_share_one_scale_and_have_name_and_p90_beside_them() -> None:
     # 2 ms is the top: 8 dots of a lane for the slow unit, 2 for the fast one. The upper line is from 1 to 2 ms.
     assert texts(BOTH, GUTTER + 30, 5) == [
         "CPU     1.5┤" + "⡫" * 30,
-        "2.00       │" + "⡪" * 30,
+        "P90 2.00   │" + "⡪" * 30,
         "NE      1.5┤" + " " * 30,
-        "0.500      │" + "⡤" * 30,
+        "P90 0.500  │" + "⡤" * 30,
         "          0└" + "┴-30 s─────────┴-15 s─────────",
     ]
+
+
+def test_where_the_scale_has_a_label_beside_it_p90_is_a_number_alone() -> None:
+    # The threshold of 0.5 ms is on the lower line of two, so it takes the room of the name of P90.
+    assert texts(replace(BOTH, lanes=(SLOW, replace(FAST, threshold_ms=0.5))), GUTTER + 30, 5)[3].startswith(
+        "0.500 0.500┤"
+    )
 
 
 def test_a_lane_of_one_line_has_both_in_it() -> None:

@@ -26,7 +26,7 @@ class CauseRow:
 
     inside: share of the spikes at which it was present; outside: the share expected at other moments of the same ten
     seconds. p: the probability of so many by chance, None where it never occurred. verdict: as text; more: whether
-    it is correlated with spikes.
+    it is correlated with spikes. whose: ` in hettop's engine process`, for texts with room; empty for the machine's.
     """
 
     name: str
@@ -36,6 +36,7 @@ class CauseRow:
     p: float | None
     verdict: str
     more: bool
+    whose: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ def spikes(session: Session, condition: Condition | None, unit: str | None, now_
 
 def cause_rows(session: Session, condition: Condition) -> tuple[CauseRow, ...]:
     """The candidates that were watched, the likeliest first."""
-    from hettop.session.causes import CAUSES
+    from hettop.session.causes import CAUSES, OF_ENGINE
     from hettop.stats.causes import Verdict
 
     judged = condition.found.judged(session.causes.of(condition.key.unit))
@@ -135,6 +136,7 @@ def cause_rows(session: Session, condition: Condition) -> tuple[CauseRow, ...]:
             p=each.p,
             verdict=each.verdict.value,
             more=each.verdict is Verdict.MORE,
+            whose=" in hettop's engine process" if cause in OF_ENGINE else "",
         )
         for cause, each in judged.items()
     ]

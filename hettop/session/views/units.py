@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hettop.compute_units import is_reference_unit
-from hettop.events import OutputDifference, Outputs, Plan
+from hettop.events import FIRST_TOKENS, OutputDifference, Outputs, Plan, split_row
 from hettop.format import UNKNOWN, milliseconds, significant
 from hettop.session.beside import sentence
 from hettop.session.canary import Frames
@@ -44,14 +44,22 @@ def units(session: Session, request: ViewRequest) -> UnitsView:
     chosen = {name: current_condition(session, name) for name in session.units}
     measured = [condition for condition in chosen.values() if condition is not None and condition.wall.n]
     usable = [condition for condition in measured if is_usable(session.units[condition.key.unit])]
-    best = min((condition.wall.moments.mean_ns or 0.0 for condition in usable), default=None)
+    best = _best_means(usable)
     low, high = _violin_axis(measured)
     active = session.control.units if session.control else []
     turns = session.control is not None and session.control.mode == "interleave"
     running = [latest_unit(session)] if turns else active
     rows = tuple(
         replace(
-            _row(session, request, chosen[name], unit=unit, active=name in active, best_mean=best, axis_ns=(low, high)),
+            _row(
+                session,
+                request,
+                chosen[name],
+                unit=unit,
+                active=name in active,
+                best_mean=best.get(_has_first_tokens(name)),
+                axis_ns=(low, high),
+            ),
             runs_now=name in active and name in running,
         )
         for name, unit in session.units.items()
@@ -61,6 +69,21 @@ def units(session: Session, request: ViewRequest) -> UnitsView:
     besides = tuple(sentence(each) for each in session.comparisons.at(session, request.now_ns))
     advice = session.advice if session.advice is not None and session.advice.load == session.load else None
     return UnitsView(rows, low / NS_PER_MS, high / NS_PER_MS, pairs, besides, advice)
+
+
+def _best_means(usable: list[Condition]) -> dict[bool, float]:
+    """The lowest mean (ns) among the rows of first tokens (True) and among all others (False), which are other work.
+
+    Where there are both, a row that is the only one of its kind has none to be compared with.
+    """
+    means: dict[bool, list[float]] = {}
+    for condition in usable:
+        means.setdefault(_has_first_tokens(condition.key.unit), []).append(condition.wall.moments.mean_ns or 0.0)
+    return {kind: min(each) for kind, each in means.items() if len(means) == 1 or len(each) > 1}
+
+
+def _has_first_tokens(row: str) -> bool:
+    return split_row(row)[1] == FIRST_TOKENS
 
 
 def _row(

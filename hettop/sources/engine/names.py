@@ -43,6 +43,9 @@ BACKENDS = {
         "hettop.sources.engine.backends.simulated:SimulatedBackend", "an Apple M2, marked SIMULATED", simulated=True
     ),
     SERVER: BackendEntry(
-        "hettop.sources.engine.backends.server:ServerBackend", "OpenAI-compatible, by its URL", framework="httpx"
+        "hettop.sources.engine.backends.server:ServerBackend",
+        "OpenAI-compatible, by its URL",
+        framework="httpx",
+        extra="http",
     ),
 }

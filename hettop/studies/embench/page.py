@@ -10,6 +10,8 @@ from hettop.studies.embench.findings import best_rates
 from hettop.studies.embench.result import EmBenchResult, NetRow, TimeFit
 
 FEW_OPS = 4
+LEAST_R2 = 0.5
+"""Below it, MACs explain less than half of the variance of the times."""
 HEADING = ("network", "unit", "batch", "MACs M", "min ms", "P50 ms", "items/s", "mJ", "x line", "")
 DROP = ("P50 ms", "x line", "MACs M")
 
@@ -25,6 +27,9 @@ def blocks(found: EmBenchResult) -> Iterator[Block]:
     if found.rows:
         yield Table(HEADING, [_row(row) for row in found.rows], ("network", "unit", ""), DROP)
     notes = list(found.notes)
+    unpublished = dict.fromkeys(row.network for row in found.rows if row.top1_percent is None)
+    if unpublished:
+        notes.append(f"no published top-1 accuracy, so not in the figure of accuracy: {', '.join(unpublished)}")
     if found.rest_n:
         notes.append(f"{count(found.rest_n)} further rows are not kept in the recording")
     yield Items(
@@ -34,6 +39,11 @@ def blocks(found: EmBenchResult) -> Iterator[Block]:
 
 def headline(fit: TimeFit) -> str:
     """How well MACs predict the time, in a sentence."""
+    if fit.exponent <= 0 or fit.r2 < LEAST_R2:
+        return (
+            f"{fit.unit}: over {fit.networks} networks no line of time against MACs fits "
+            f"(MACs^{fit.exponent:.2f}, R² {fit.r2:.2f})"
+        )
     off = max(fit.worst_factor, 1 / fit.worst_factor) if fit.worst_factor else 1.0
     direction = "slower" if fit.worst_factor > 1 else "faster"
     return (

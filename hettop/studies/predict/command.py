@@ -35,7 +35,11 @@ def run(arguments: argparse.Namespace) -> int:
         setup = _prepare(networks[0], arguments.units)
         output.begin(setup)
         job = LayersJob(model=networks[0], unit=setup.units[0], warmup=arguments.warmup, runs=arguments.runs)
-        measured, interrupted = measure_networks(networks, loads, job, output.progress.show)
+        try:
+            measured, interrupted = measure_networks(networks, loads, job, output.progress.show)
+        except KeyboardInterrupt:
+            output.failed("interrupted: nothing was measured yet")
+            raise
         with stop_signals_ignored():
             notes = [INTERRUPTED] if interrupted else []
             names = [condition_of(parts) for parts in loads]

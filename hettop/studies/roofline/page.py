@@ -74,7 +74,9 @@ def _plot(found: LayersResult, below: Sequence[UnderRoof]) -> Iterator[Block]:
         Scale("GFLOP/s", log=True),
         "Layers by operational intensity and achieved rate, both axes logarithmic.",
     )
-    yield Paragraph("Point size: share of the time; numbers: rows of the table.", "muted")
+    names = ", ".join(f"{i} {each.layer.name}" for i, each in enumerate(below[:NUMBERED], 1))
+    numbered = f"; numbers: rows of the table ({names})" if names else ""
+    yield Paragraph(f"Point size: share of the time{numbered}.", "muted")
 
 
 def _roofs(roofs: Roofs, intensities: Sequence[float]) -> Iterator[Series]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from textual.app import SystemCommand
 from textual.command import CommandList, CommandPalette
 from textual.css.query import NoMatches
+from textual.events import Click
 from textual.screen import Screen
 from textual.theme import Theme
 
@@ -49,8 +50,20 @@ _SCALES = {
 }
 
 
+class SteadyCommandList(CommandList):
+    """Its commands may be replaced between a click and its handling: a click on one that is gone is ignored."""
+
+    async def _on_click(self, event: Click) -> None:
+        clicked = event.style.meta.get("option")
+        if clicked is not None and clicked >= self.option_count:
+            event.prevent_default()
+
+
 class Palette(Guarded, CommandPalette):
     """Textual's command palette."""
+
+    def on_mount(self) -> None:
+        self.query_one(CommandList).__class__ = SteadyCommandList  # Textual makes the list itself
 
     def _action_command_list(self, action: str) -> None:
         """Moves in the list, once it has been laid out: a page up would raise KeyError."""

@@ -160,8 +160,8 @@ class Ruler:
         characters = [glyphs.AXIS] * self.columns
         inks = ["muted"] * self.columns
         room = [" "] * (self.gutter + self.columns)
-        beyond = f"{short_count(above)} {glyphs.ABOVE}" if above else ""
-        before = f"{glyphs.BELOW} {short_count(below)}" if below else ""
+        beyond = f"+{short_count(above)} {glyphs.ABOVE}" if above else ""
+        before = f"{glyphs.BELOW} +{short_count(below)}" if below else ""
         start = max(0, self.gutter - len(before)) if before else 0
         if self.gutter and not before:
             room[: self.gutter] = f"{heads:>{self.gutter - 1}} "

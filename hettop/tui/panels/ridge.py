@@ -51,9 +51,12 @@ def draw_ridge(session: SessionView, width: int, height: int, *, braille: bool =
     view = session.ridge
     if view is None or height < 1 or width < 1:
         return []
-    rows, left_out = _shown(view.rows, height)
+    curves = sum(1 for row in view.rows if row.curve)
+    # A line of the axis comes before units that have no curve, but not before those that have one.
+    axis = 1 if 0 < curves < len(view.rows) and curves + 2 <= height else 0
+    rows, left_out = _shown(view.rows, height - axis)
     foot = 0 if view.axis is None else min(2, height - len(rows) - bool(left_out))
-    curves = sum(1 for row in rows if row.curve)
+    curves = sum(1 for row in rows if row.curve)  # those that are shown
     # The lines that are left after one for each row and the axis, for those that have a curve.
     free = height - foot - len(rows) - bool(left_out)
     drawn: list[Line] = []
@@ -129,6 +132,9 @@ class _Ridge:
         p90 = milliseconds(row.p90_ms)
         ink = name_ink(row, self.session)
         if height == 1:
+            whole = len(name_of(row, self.session, room))
+            if whole + 1 + len(p90) > room and row.p90_ms is not None and 0.1 <= row.p90_ms < 1:
+                p90 = f"{row.p90_ms:.2f}"  # a digit less leaves room for `CPU@1`
             name = name_of(row, self.session, room - len(p90) - 1)
             return [(f"{name:<{room - len(p90)}}{p90} ", ink)]
         numbers = [f"P90 {p90}", f"P50 {milliseconds(row.p50_ms)}", f"P99 {milliseconds(row.p99_ms)}"]
@@ -144,7 +150,14 @@ def name_of(row: RidgeRow, session: SessionView, room: int) -> str:
     """The unit's name in this many cells, after a mark for the unit that runs, or the one that is viewed."""
     viewed = row.unit == session.latency.unit
     mark = glyphs.ACTIVE if row.measured else glyphs.VIEWED if viewed else " "
-    return mark + clean(unit_name(row.unit, short=True), max(1, room - 1))
+    return mark + _shortened(unit_name(row.unit, short=True), max(1, room - 1))
+
+
+def _shortened(name: str, room: int) -> str:
+    """The name in so many cells; its number of threads stays, which may be all that differs: `C…@2`."""
+    base, at, threads = name.partition("@")
+    kept = room - len(at + threads) - 1
+    return clean(name if not at or len(name) <= room or kept < 1 else f"{base[:kept]}{glyphs.MORE}{at}{threads}", room)
 
 
 def name_ink(row: RidgeRow, session: SessionView) -> str:

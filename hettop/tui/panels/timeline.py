@@ -239,12 +239,22 @@ class _Plot:
         if height == 1:
             name = _name(lane.unit, room - len(p90) - 1)
             return [((f"{name:<{room - len(p90)}}", ink), (p90, "muted"), (glyphs.AXIS_UP, "muted"))]
+        # P90 is named on the first line without a label of the scale, which leaves room for both.
+        named = f"P90 {p90}"
+        at = next((row for row in range(1, height) if row not in labels and p90 and len(named) <= room), None)
         heads: list[tuple[Span, ...]] = []
         for row in range(height):
+            if row == at:
+                heads.append(((f"{named:<{room}}", "muted"), (glyphs.AXIS_UP, "muted")))
+                continue
             label = labels.get(row, "")
             joint = glyphs.AXIS_TICK if label else glyphs.AXIS_UP
             left, own = (
-                (_name(lane.unit, room - _LABEL), ink) if row == 0 else (p90, "muted") if row == 1 else ("", ink)
+                (_name(lane.unit, room - _LABEL), ink)
+                if row == 0
+                else (p90, "muted")
+                if row == 1 and at is None
+                else ("", ink)
             )
             heads.append(((f"{left:<{room - _LABEL}}", own), (f"{label:>{_LABEL}}{joint}", "muted")))
         return heads

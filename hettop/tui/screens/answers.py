@@ -98,7 +98,7 @@ def rate_lines(view: AnswersView, width: int) -> list[Line]:
         (("tokens/s now ", "muted"), (_rate(view.now_per_s), "strong")),
         (("over the answer (P50) ", "muted"), (_rate(view.answer_per_s), "strong")),
         (("energy ", "muted"), (energy, "text")),
-        (("frames missed ", "muted"), (canary, "text")),
+        (("missed frames (60 Hz canary) ", "muted"), (canary, "text")),
     ]
     lines = _flowing(figures, width)
     if view.why_no_energy:

@@ -92,6 +92,20 @@ def test_rows_compare_units_with_the_fastest() -> None:
     assert view(session, request(2 * S)).units.absent == (("CPU_AND_NE", "needs a Mac"),)
 
 
+def test_first_tokens_are_not_compared_with_later_ones() -> None:
+    """Of one unit's two rows neither has another of its kind; of two units each kind has a best of its own."""
+    own = (window([2 * MS] * 4, unit="A"), window([90 * MS] * 4, unit="A~prefill", t0=S))
+    assert [row.difference for row in view(running(*own), request(3 * S)).units.rows] == [None, None]
+    other = (window([3 * MS] * 4, unit="B", t0=2 * S), window([45 * MS] * 4, unit="B~prefill", t0=3 * S))
+    rows = {row.unit: row.difference for row in view(running(*own, *other), request(4 * S)).units.rows}
+    assert rows == {
+        "A": pytest.approx(0.0),
+        "A~prefill": pytest.approx(1.0),
+        "B": pytest.approx(0.5),
+        "B~prefill": pytest.approx(0.0),
+    }
+
+
 def test_a_row_shows_the_load_active() -> None:
     session = running(window([2 * MS] * 4))
     session.fold(events.Load(t=S, what="cpu", state="confirmed", condition="cpu:1", level=1))

@@ -2,6 +2,7 @@
 
 Named to the engine as `tests.sources.engine.faulty:FaultyBackend`. The model says what happens: `UNIT FAULT CALL`,
 several of them joined by `;`, where call 0 is the load. Units that are not named are well. A call takes 1 ms.
+The fault `mark` is none: it creates the file named by the environment variable `MARK`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import resource
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from hettop.compute_units import CORE_ML_UNITS
@@ -21,6 +23,7 @@ from hettop.sources.engine.backend import Clock, Loaded, LoadOptions
 
 NAME = "tests.sources.engine.faulty:FaultyBackend"
 CALL_NS = 1_000_000
+MARK = "HETTOP_TEST_MARK"
 
 
 class FaultyBackend:
@@ -30,8 +33,8 @@ class FaultyBackend:
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
-        self._fault = ""
-        self._at_call = -1
+        self._faults: dict[int, str] = {}
+        """By call."""
         self._calls = 0
         self._call_ns = CALL_NS
 
@@ -42,7 +45,7 @@ class FaultyBackend:
         for entry in filter(None, model.split(";")):
             name, fault, call = entry.split()
             if name == unit:
-                self._fault, self._at_call = fault, int(call)
+                self._faults[int(call)] = fault
         self._go_wrong_if_due()
         return Loaded(unit, None, 5, (Port("x", "float32", (1, 3)),), (), note=f"threads {options.threads}")
 
@@ -65,8 +68,11 @@ class FaultyBackend:
         print("told", condition, file=sys.stderr)
 
     def _go_wrong_if_due(self) -> None:
-        if self._calls == self._at_call:
-            getattr(self, self._fault)()
+        if self._calls in self._faults:
+            getattr(self, self._faults[self._calls])()
+
+    def mark(self) -> None:
+        Path(os.environ[MARK]).touch()
 
     def rush(self) -> None:
         self._call_ns = 0

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import psutil
 import pytest
@@ -15,6 +16,7 @@ from hettop import events
 from hettop.errors import HettopError
 from hettop.sources.engine.watchdog import Timeouts
 from tests.processes.waiting import environment, gone, wait_for
+from tests.sources.engine.faulty import MARK
 from tests.sources.engine.faulty import NAME as FAULTY
 from tests.sources.engine.sessions import Start
 
@@ -324,12 +326,21 @@ def test_a_restarted_unit_rejoins_the_rotation(start: Start) -> None:
     session.until(lambda: session.count("CPU_ONLY", "resume") > before, "its turn has come")
 
 
-def test_a_screen_that_takes_nothing_does_not_stall_inference_and_nothing_is_lost_silently(start: Start) -> None:
+def test_a_screen_that_takes_nothing_does_not_stall_inference_and_nothing_is_lost_silently(
+    start: Start, tmp_path: Path
+) -> None:
     # From its first warm-up call on the backend takes no time at all: what is kept for a stalled reader is soon full.
-    session = start(model="CPU_ONLY rush 2", runs=400_000, backlog_bytes=1 << 20, unread_bytes=1024)
+    marked = tmp_path / "marked"
+    session = start(
+        model="CPU_ONLY rush 2;CPU_ONLY mark 300000",
+        runs=400_000,
+        backlog_bytes=1 << 20,
+        unread_bytes=1024,
+        environment={**environment(), MARK: str(marked)},
+    )
     session.engine.switch("CPU_ONLY")
     session.until(lambda: session.engine.simulated is not None, "the unit is ready")
-    time.sleep(1.0)
+    wait_for(marked.exists, "300,000 runs while nobody reads")
     session.until(lambda: session.engine.finished, "400,000 runs")
     dropped = [event for event in session.events if isinstance(event, events.Dropped)]
     # Pipe, backlog (1 MiB each) and collector hold some 150,000 samples; the rest ran while nobody read.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from hettop.report.page import Items
 from hettop.studies.embench.findings import accuracy_front, best_rates, embench_result, expected_ms, time_fit
 from hettop.studies.embench.page import blocks, headline
 from hettop.studies.embench.result import EmBenchResult, NetRow, OpShares
@@ -43,7 +45,21 @@ def test_the_network_farthest_off_the_line_is_named_with_its_factor() -> None:
     assert fit.r2 == pytest.approx(1 - 6.3 / 6.75)
     residuals = [each.residual for each in embench_result(rows, []).rows]
     assert residuals == pytest.approx([2**-0.3, 2**-0.6, 2**2.1, 2**-1.2])
-    assert "c is 4.3 times slower than its MACs suggest" in headline(fit)
+    assert "c is 4.3 times slower than its MACs suggest" in headline(msgspec.structs.replace(fit, r2=0.5))
+
+
+def test_a_line_that_does_not_fit_is_not_reported_as_growth() -> None:
+    falling, flat = (
+        time_fit([row("a", 1, 4), row("b", 2, 2), row("c", 4, 1)]),
+        time_fit([row("a", 1, 1), row("b", 2, 8), row("c", 4, 2)]),
+    )
+    assert falling is not None
+    assert flat is not None
+    wanted = "CPU_ONLY: over 3 networks no line of time against MACs fits (MACs^-1.00, R² 1.00)"
+    assert headline(falling) == wanted
+    # In powers of two: 0, 3, 1 at 0, 1, 2: slope 0.5; squares about the mean 14/3, of it explained 0.5.
+    assert flat.r2 == pytest.approx(0.5 / (14 / 3))
+    assert "no line of time against MACs fits (MACs^0.50, R² 0.11)" in headline(flat)
 
 
 def test_no_line_through_two_networks_and_none_of_larger_batches() -> None:
@@ -81,6 +97,8 @@ def test_the_page_has_the_four_figures_and_survives_failures() -> None:
     tables = [block for block in shown if hasattr(block, "rows")]
     assert tables[0].rows == [("a", "CPU_ONLY", "Conv 90%, Gemm 10%")]
     assert tables[1].rows[3][-1] == "out of memory"
+    (items,) = [block for block in shown if isinstance(block, Items)]
+    assert "no published top-1 accuracy, so not in the figure of accuracy: c" in items.texts
     assert list(blocks(EmBenchResult()))
 
 

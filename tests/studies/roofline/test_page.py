@@ -126,6 +126,11 @@ def test_layers_above_the_roof_are_explained_by_the_cache_or_not_at_all() -> Non
     assert "above the roof" not in headline(CONV)
 
 
+def test_the_numbers_of_the_plot_are_named() -> None:
+    text = block_text(list(blocks(ROOFLINE)), 300)
+    assert "Point size: share of the time; numbers: rows of the table (1 depthwise, 2 expand)." in text
+
+
 def test_the_legend_shows_what_is_drawn() -> None:
     """Three layers that lose most are numbers; without numbers, points by their share of the time."""
     legend = block_text(list(blocks(measured().with_whole("net"))), 80).splitlines()[4]
