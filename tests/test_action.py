@@ -34,7 +34,10 @@ if arguments[0] == "bench" and "SIMULATE" in os.environ:
 sys.exit(main(arguments))
 """
 
-pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed"),
+]
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ from tests.cli.running import hettop as run_hettop
 from tests.cli.running import plain_environment
 from tests.processes.waiting import PATIENCE_S, REPOSITORY
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ["pytester"]
 
 OPTIONS = ("-p", "no:hettop", "-p", "hettop.pytest_plugin", "-p", "no:cacheprovider", "-p", "no:textual-snapshot")

@@ -27,6 +27,8 @@ from tests.record.stories import read
 from tests.sources.engine import faulty
 from tests.sources.power.captures import CHIPS, macmon_line, truth_of
 
+pytestmark = pytest.mark.slow
+
 S = 10**9
 MODEL = ModelOptions(backend="simulated")
 PAIR = ["CPU_ONLY", "CPU_AND_NE"]

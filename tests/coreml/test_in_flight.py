@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.cli.running import hettop_process, one_document
 from tests.coreml.bench import Bench
 from tests.processes.waiting import REPOSITORY
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_unit_that_is_named_twice_has_both_its_calls_served_by_core_ml(

@@ -25,6 +25,8 @@ from hettop.session.statistics import statistics
 from tests.coreml.bench import SITE, Bench
 from tests.sources.power.machines import mac
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = control_options(duration_ns=2_000_000_000)  # windows of half a second: three lie within a unit's running
 WORKING = {"CPU_AND_NE": {"ane_mj": 320}, "CPU_AND_GPU": {"gpu_mj": 2_050}}
 """In half a second: 640 and 4,100 mW."""

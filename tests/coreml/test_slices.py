@@ -24,6 +24,8 @@ from hettop.studies.plan.cutting.messages import Subject
 from tests.coreml.models import enumerated, neural_network
 from tests.studies.plan.cutting import coreml_models as models
 
+pytestmark = pytest.mark.slow
+
 SHORT = ("--backend", "coreml", "--runs", "3", "--warmup", "1")
 BOTH = ("--devices", "CPU_ONLY,CPU_AND_NE")
 

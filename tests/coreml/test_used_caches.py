@@ -16,6 +16,8 @@ import pytest
 
 from tests.coreml.used_caches import Machine, Outcome
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("coremltools", reason="coremltools is not installed")
 
 WITH_ONNX, WITH_PACKAGE = "inspect", "bench"

@@ -13,6 +13,8 @@ import pytest
 from tests.end_to_end.terminal import Terminal
 from tests.processes.waiting import gone, wait_for
 
+pytestmark = pytest.mark.slow
+
 SMALL = "mobilenetv2:32x32"
 LIVE = ["coexec", SMALL, "--units", "CPU_ONLY@1,CPU_ONLY@2", "--live", "--power", "none"]
 

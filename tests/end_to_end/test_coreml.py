@@ -11,6 +11,8 @@ from tests.coreml.bench import Bench
 from tests.end_to_end.terminal import Terminal
 from tests.processes.waiting import gone, wait_for
 
+pytestmark = pytest.mark.slow
+
 
 def _runs(terminal: Terminal, unit: str) -> None:
     row = re.compile(rf"▶[ !]{unit}[ ‹] +[1-9][\d,.kM]* +[\d.]+ +[\d.]+ ")

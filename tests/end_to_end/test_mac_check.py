@@ -24,6 +24,8 @@ from tests.cli.running import hettop, plain_environment
 from tests.coreml.bench import Bench
 from tests.processes.waiting import wait_for
 
+pytestmark = pytest.mark.slow
+
 REPOSITORY = Path(__file__).parents[2]
 SCRIPT = REPOSITORY / "packaging/mac-check.sh"
 STEPS = ("doctor", "bench", "load", "paced", "replay", "verify", "decide", "power", "control", "onnx", "again", "plan")

@@ -28,6 +28,8 @@ from hettop.sources.engine.backend import Clock
 from tests.processes.waiting import wait_for
 from tests.sources.engine import faulty
 
+pytestmark = pytest.mark.slow
+
 
 def candidate(name: str, faults: str = "", work: float = 0.0, backend: str = faulty.NAME) -> Candidate:
     model = ResolvedModel(name=faults, path=None, sha256="0" * 64)

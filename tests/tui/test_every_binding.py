@@ -20,6 +20,8 @@ from hettop.tui.settings import SettingChoice
 from tests.tui.fakes import FAILED, RECORDING, REPLAY, FakeFeed
 from tests.tui.screens import painted, running, screen_text, settled
 
+pytestmark = pytest.mark.slow
+
 SIZE = (80, 24)
 UNUSED = "f9"
 LETTERS = "abdefghijklmnopqrstuvwxyz"  # super+c copies, by Textual
