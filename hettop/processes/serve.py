@@ -12,7 +12,7 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -129,16 +129,19 @@ def serve(
     interruption = Interruptions(ContinueListener(), slept_ns).poll if timed else lambda: None
     try:
         job = msgspec.json.decode(request.job, type=job_type)
-        replies.answer(uninterrupted(lambda: handler(job, Caller(_new_folder(folder), replies.progress)), interruption))
+        folders = _folders(folder)
+        replies.answer(uninterrupted(lambda: handler(job, Caller(next(folders), replies.progress)), interruption))
     except Exception as error:  # noqa: BLE001 (a framework may raise anything; the user reads it)
         replies.failed(explained(error, folder, unexpected))
     sys.stderr.flush()
     os._exit(0)  # frameworks' exit handlers have been seen to hang
 
 
-def _new_folder(within: Path | None) -> Path | None:
-    """An empty one: a job that is done again must not meet files of its first attempt."""
-    return None if within is None else Path(tempfile.mkdtemp(dir=within))
+def _folders(first: Path | None) -> Iterator[Path | None]:
+    """The folder, then empty ones in it: a job that is done again must not meet files of its first attempt."""
+    yield first
+    while True:
+        yield None if first is None else Path(tempfile.mkdtemp(dir=first))
 
 
 def end_with_parent(status: int) -> None:

@@ -264,9 +264,8 @@ class TerminalDriver(LinuxDriver):
     def _go_on(self) -> None:
         if self._suspended:
             self.resume_application_mode()
-        elif self._drawing:
-            # Stopped by other means, or not at all: other programs may have written to the terminal.
-            self._repaint()
+        # Stopped by other means, or not at all, too: other programs may have written to the terminal.
+        self._repaint()
 
     def _repaint(self) -> None:
         if self._drawing:

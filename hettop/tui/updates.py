@@ -53,9 +53,7 @@ class _Pen:
             self._parts.append(self._change("") + style.render(text, color_system=self._colors))
             return
         codes = "" if style is None else style._make_ansi_codes(self._colors)
-        blank = not text.strip(" ")
-        if codes != self._codes and not (blank and _same_ground(self._codes, codes)):
-            self._parts.append(self._change(codes))
+        self._parts.append(self._change(codes))
         self._parts.append(text)
 
     def finished(self) -> str:
@@ -90,13 +88,6 @@ def style_change(before: str, after: str) -> str:
     added = [each for each in new.attributes if each not in old.attributes]
     added += [now for was, now in zip(old[1:], new[1:], strict=True) if now != was]
     return f"\x1b[{';'.join(added)}m"
-
-
-@lru_cache(maxsize=4096)
-def _same_ground(before: str, after: str) -> bool:
-    """Whether blanks look the same in both styles; not where attributes, such as an underline, could be seen."""
-    old, new = _sgr_style(before), _sgr_style(after)
-    return old.ground == new.ground and {*old.attributes, *new.attributes} <= {"1", "2"}
 
 
 def _sgr_style(codes: str) -> _SgrStyle:
