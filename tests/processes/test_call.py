@@ -50,7 +50,7 @@ def add(job, caller):
     if job.does == "note":
         made = Path(caller.scratch, "made")
         made.write_text(os.environ["TMPDIR"])
-        return 0 if made.read_text() == str(caller.scratch.parent) else 1
+        return 0 if made.read_text() == str(caller.scratch) else 1
     if job.does == "refuse":
         raise HettopError("format", "no model", "copy it")
     if job.does == "raise":
