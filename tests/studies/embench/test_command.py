@@ -17,7 +17,7 @@ def test_networks_are_measured_kept_and_not_measured_again(tmp_path: Path) -> No
         ("mnasnet-0.5", 1, 3),
     ]
     assert round(first["rows"][0]["items_per_s"] * first["rows"][0]["min_ms"], 6) == 1000
-    assert max(first["shares"][0]["by_op"], key=first["shares"][0]["by_op"].get) == "Conv"
+    assert "Conv" in first["shares"][0]["by_op"]
     assert sum(first["shares"][0]["by_op"].values()) > 0.99
     assert first["front"] == {"CPU_ONLY@1": ["shufflenetv2-0.5"]}  # of the other no accuracy is published there
     again = one_document(called(*call, "--no-layers", cwd=tmp_path).stdout)
