@@ -17,7 +17,7 @@ from benchmarks.rows import MB, PERCENT, Row, Unit, at_most, for_comparison, wor
 from benchmarks.terminal import Terminal
 
 RATE = 2_000
-SHARE_LIMITS = {4: 0.075, 10: 0.15}
+SHARE_LIMITS = {4: 0.05, 10: 0.10}
 MEMORY_LIMIT = 120e6
 GROWTH_LIMIT = 5e6
 FILLED_S = 35  # the trailing window of 30 s is full: redraws cost most from here on
