@@ -50,8 +50,8 @@ def _cycle(model: str, temporary: Path) -> bool:
     try:
         engine.switch(UNIT)
         while steady < CALLS and engine.states.get(UNIT) != "failed" and time.monotonic() < end:
-            told = [event for event in engine.drain(0) if isinstance(event, Samples)]
-            steady += sum(event.n for event in told if event.phase == "steady")
+            received = [event for event in engine.drain(0) if isinstance(event, Samples)]
+            steady += sum(event.n for event in received if event.phase == "steady")
             time.sleep(0.005)
     finally:
         engine.close()

@@ -26,8 +26,8 @@ def test_the_cause_is_named_with_its_rates_and_the_others_are_called_chance() ->
     assert note.startswith(f"spikes of CPU_ONLY correlate with: {whose} (100% of them, ")
     section = spikes_section(session)
     assert section is not None
-    (told,) = next(block for block in section.blocks if isinstance(block, Items)).texts
-    assert f"correlated with {whose} (at 100% of spikes" in told
+    (text,) = next(block for block in section.blocks if isinstance(block, Items)).texts
+    assert f"correlated with {whose} (at 100% of spikes" in text
     table, listed = (block for block in section.blocks if isinstance(block, Table))
     verdicts = {row[0]: row[4] for row in table.rows}
     assert verdicts.pop("involuntary context switch") == "significant"
@@ -41,8 +41,8 @@ def test_random_spikes_are_shown_to_be_chance() -> None:
     assert cause_notes(session) == []
     section = spikes_section(session)
     assert section is not None
-    (told,) = next(block for block in section.blocks if isinstance(block, Items)).texts
-    assert told.endswith("no significant correlation")
+    (text,) = next(block for block in section.blocks if isinstance(block, Items)).texts
+    assert text.endswith("no significant correlation")
 
 
 def test_a_few_spikes_report_nothing() -> None:
@@ -51,8 +51,8 @@ def test_a_few_spikes_report_nothing() -> None:
     session.fold(window([9 * MS], t0=S))
     section = spikes_section(session)
     assert section is not None
-    (told,) = next(block for block in section.blocks if isinstance(block, Items)).texts
-    assert told.startswith(
+    (text,) = next(block for block in section.blocks if isinstance(block, Items)).texts
+    assert text.startswith(
         "CPU_ONLY: 1 spike, insufficient data: too few spikes, or at a fixed interval (not observed: screen redraw, "
     )
 

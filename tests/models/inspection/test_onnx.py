@@ -25,7 +25,7 @@ def totals(inspection: Inspection) -> Totals:
     return inspection.totals
 
 
-def told(
+def inspected(
     folder: Path,
     nodes: Sequence[Any],
     inputs: Mapping[str, Sequence[int | str]],
@@ -78,7 +78,7 @@ def test_macs_follow_from_shapes_and_attributes(
     expected: int,
     tmp_path: Path,
 ) -> None:
-    inspection = told(tmp_path, [node(op, *inputs, *weights, **attributes)], inputs, weights)
+    inspection = inspected(tmp_path, [node(op, *inputs, *weights, **attributes)], inputs, weights)
     assert totals(inspection).macs == expected
     assert inspection.ops == {op: 1}
 
@@ -87,7 +87,7 @@ def test_macs_follow_from_shapes_and_attributes(
 def test_recurrent_layers_count_every_step_and_direction(op: str, gates: int, tmp_path: Path) -> None:
     weights = {"w": zeros(2, gates * 16, 8), "r": zeros(2, gates * 16, 16), "b": zeros(2, 2 * gates * 16)}
     layer = node(op, "x", *weights, hidden_size=16, direction="bidirectional")
-    found = totals(told(tmp_path, [layer], {"x": (10, 3, 8)}, weights))
+    found = totals(inspected(tmp_path, [layer], {"x": (10, 3, 8)}, weights))
     assert found.macs == 10 * 3 * 2 * gates * 16 * (8 + 16)
     assert found.parameters == 2 * gates * 16 * (8 + 16 + 2)
 
@@ -96,7 +96,7 @@ def test_attention_as_an_operator_counts_both_products(tmp_path: Path) -> None:
     # 4 heads of 8 for queries, 2 for keys and values: each of these serves two heads.
     inputs = {"q": (1, 6, 32), "k": (1, 7, 16), "v": (1, 7, 16)}
     layer = node("Attention", "q", "k", "v", q_num_heads=4, kv_num_heads=2)
-    found = told(tmp_path, [layer], inputs, opset=23, ir_version=11)
+    found = inspected(tmp_path, [layer], inputs, opset=23, ir_version=11)
     assert totals(found).macs == 2 * (4 * 6 * 7 * 8)
 
 
@@ -108,14 +108,14 @@ def test_quantised_operators_count_like_their_models(tmp_path: Path) -> None:
         helper.make_node("QLinearConv", ["q", "s", "z", "w", "s", "z", "s", "z"], ["c"]),
         node("DequantizeLinear", "c", "s", "z"),
     ]
-    found = totals(told(tmp_path, nodes, {"x": (1, 4, 8, 8)}, weights))
+    found = totals(inspected(tmp_path, nodes, {"x": (1, 4, 8, 8)}, weights))
     assert found.macs == 6 * 36 * 4 * 9
     assert found.parameters == 6 * 4 * 9
     assert found.precision == "int8"
 
 
 def test_an_operator_of_unknown_origin_makes_the_macs_unknown(tmp_path: Path) -> None:
-    inspection = told(tmp_path, [node("Magic", "x", domain="com.acme")], {"x": (1,)}, domains={"com.acme": 1})
+    inspection = inspected(tmp_path, [node("Magic", "x", domain="com.acme")], {"x": (1,)}, domains={"com.acme": 1})
     assert totals(inspection).macs is None
     assert "com.acme:Magic the_Magic" in " ".join(totals(inspection).notes)
     assert totals(inspection).intensity is None
@@ -124,7 +124,7 @@ def test_an_operator_of_unknown_origin_makes_the_macs_unknown(tmp_path: Path) ->
 
 def test_operators_of_onnx_runtime_without_a_product_count_nothing(tmp_path: Path) -> None:
     layer = node("FastGelu", "x", domain="com.microsoft")
-    assert totals(told(tmp_path, [layer], {"x": (1,)}, domains={"com.microsoft": 1})).macs == 0
+    assert totals(inspected(tmp_path, [layer], {"x": (1,)}, domains={"com.microsoft": 1})).macs == 0
 
 
 # -- parameters ---------------------------------------------------------------------------------------------------
@@ -146,18 +146,18 @@ def test_bounds_paddings_shapes_and_factors_are_no_parameters(tmp_path: Path) ->
         helper.make_node("Pad", ["c", "pads", "low"], ["d"]),
         node("Reshape", "d", "shape"),
     ]
-    assert totals(told(tmp_path, nodes, {"x": (4,)}, weights)).parameters == 4
+    assert totals(inspected(tmp_path, nodes, {"x": (4,)}, weights)).parameters == 4
 
 
 def test_a_lone_number_is_a_parameter_only_where_weights_stand(tmp_path: Path) -> None:
     weights = {"w": zeros(1, 1, 1, 1), "b": zeros(1), "two": zeros(1)}
     nodes = [helper.make_node("Conv", ["x", "w", "b"], ["c"]), node("Mul", "c", "two")]
-    assert totals(told(tmp_path, nodes, {"x": (1, 1, 2, 2)}, weights)).parameters == 2
+    assert totals(inspected(tmp_path, nodes, {"x": (1, 1, 2, 2)}, weights)).parameters == 2
 
 
 def test_a_weight_that_is_used_twice_is_there_once(tmp_path: Path) -> None:
     nodes = [helper.make_node("MatMul", ["x", "w"], ["a"]), node("MatMul", "a", "w")]
-    found = totals(told(tmp_path, nodes, {"x": (2, 3)}, {"w": zeros(3, 3)}))
+    found = totals(inspected(tmp_path, nodes, {"x": (2, 3)}, {"w": zeros(3, 3)}))
     assert (found.parameters, found.weight_bytes, found.macs) == (9, 36, 36)
 
 
@@ -167,7 +167,7 @@ def test_weights_may_be_constants_of_the_graph(tmp_path: Path) -> None:
         helper.make_node("Constant", [], ["b"], value_floats=[0.0] * 5),
         node("Gemm", "x", "w", "b"),
     ]
-    inspection = told(tmp_path, nodes, {"x": (2, 3)})
+    inspection = inspected(tmp_path, nodes, {"x": (2, 3)})
     assert totals(inspection).parameters == 20
     assert inspection.ops == {"Gemm": 1}
 
@@ -175,7 +175,7 @@ def test_weights_may_be_constants_of_the_graph(tmp_path: Path) -> None:
 def test_weights_unpacked_on_the_way_keep_their_stored_size(tmp_path: Path) -> None:
     weights = {"w": zeros(64, 32, dtype="int8"), "s": zeros(32), "z": zeros(32, dtype="int8")}
     nodes = [helper.make_node("DequantizeLinear", ["w", "s", "z"], ["d"], axis=1), node("MatMul", "x", "d")]
-    found = totals(told(tmp_path, nodes, {"x": (1, 64)}, weights))
+    found = totals(inspected(tmp_path, nodes, {"x": (1, 64)}, weights))
     stored = 64 * 32 + 32 * 4 + 32
     assert (found.parameters, found.weight_bytes) == (64 * 32, stored)
     assert found.precision == "float32, weights int8"
@@ -258,7 +258,7 @@ def looping(tmp_path: Path, going: str = "go", **constants: Any) -> Totals:
     )
     weights = {"w": zeros(3, 3), "yes": np.array(True), **constants}
     inputs = ["n" if "n" in constants else "", "yes", "x"]
-    return totals(told(tmp_path, [node("Loop", *inputs, body=body)], {"x": (2, 3)}, weights))
+    return totals(inspected(tmp_path, [node("Loop", *inputs, body=body)], {"x": (2, 3)}, weights))
 
 
 def test_a_loop_with_a_constant_count_multiplies_its_body(tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def test_a_scan_runs_as_often_as_its_input_is_long(tmp_path: Path) -> None:
         [helper.make_tensor_value_info("y_step", FLOAT, (2, 3))],
     )
     scan = node("Scan", "x", body=body, num_scan_inputs=1)
-    assert totals(told(tmp_path, [scan], {"x": (7, 2, 3)}, {"w": zeros(3, 3)})).macs == 7 * 18
+    assert totals(inspected(tmp_path, [scan], {"x": (7, 2, 3)}, {"w": zeros(3, 3)})).macs == 7 * 18
 
 
 def test_local_functions_are_looked_into(tmp_path: Path) -> None:
@@ -327,14 +327,14 @@ def test_local_functions_are_looked_into(tmp_path: Path) -> None:
 def test_dynamic_axes_count_as_one_or_as_asked(tmp_path: Path) -> None:
     inputs, weights = {"x": ("n", 4, "h", 8)}, {"w": zeros(6, 4, 1, 1)}
     layers = [node("Conv", "x", "w")]
-    assert totals(told(tmp_path, layers, inputs, weights)).macs == 6 * 8 * 4
-    asked = told(tmp_path, layers, inputs, weights, shapes={"x": (2, 4, 5, 8)})
+    assert totals(inspected(tmp_path, layers, inputs, weights)).macs == 6 * 8 * 4
+    asked = inspected(tmp_path, layers, inputs, weights, shapes={"x": (2, 4, 5, 8)})
     assert totals(asked).macs == 2 * 6 * 5 * 8 * 4
     assert asked.shapes == {"x": (2, 4, 5, 8)}
 
 
 def test_a_size_at_which_nothing_is_left_makes_the_macs_unknown_and_says_where(tmp_path: Path) -> None:
-    found = totals(told(tmp_path, [node("Conv", "x", "w")], {"x": (1, 4, "h", "w")}, {"w": zeros(6, 4, 3, 3)}))
+    found = totals(inspected(tmp_path, [node("Conv", "x", "w")], {"x": (1, 4, "h", "w")}, {"w": zeros(6, 4, 3, 3)}))
     assert found.macs is None
     assert "Conv the_Conv" in " ".join(found.notes)
 
@@ -342,14 +342,14 @@ def test_a_size_at_which_nothing_is_left_makes_the_macs_unknown_and_says_where(t
 @pytest.mark.parametrize("shapes", [{"x": (1, 2, 3, 4)}, {"x": (9, 3)}, {"z": (1, 3)}])
 def test_a_shape_the_model_does_not_take_is_refused(shapes: dict[str, tuple[int, ...]], tmp_path: Path) -> None:
     with pytest.raises(HettopError) as caught:
-        told(tmp_path, [node("Relu", "x")], {"x": (2, 3)}, shapes=shapes)
+        inspected(tmp_path, [node("Relu", "x")], {"x": (2, 3)}, shapes=shapes)
     assert caught.value.kind == "input"
     assert "x float32[2,3]" in caught.value.hint
 
 
 def test_a_shape_of_ten_gigabytes_is_refused_as_a_run_would(tmp_path: Path) -> None:
     with pytest.raises(HettopError, match="10,000,000,000 bytes"):
-        told(tmp_path, [node("Relu", "x")], {"x": ("n", "m")}, shapes={"x": (50_000, 50_000)})
+        inspected(tmp_path, [node("Relu", "x")], {"x": ("n", "m")}, shapes={"x": (50_000, 50_000)})
 
 
 def test_ports_have_kind_type_and_null_for_dynamic_axes(tmp_path: Path) -> None:
@@ -367,13 +367,13 @@ def test_ports_have_kind_type_and_null_for_dynamic_axes(tmp_path: Path) -> None:
 
 
 def test_an_axis_of_length_minus_one_is_dynamic(tmp_path: Path) -> None:
-    inspection = told(tmp_path, [node("Relu", "x")], {"x": (-1, 3)}, shapes={"x": (5, 3)})
+    inspection = inspected(tmp_path, [node("Relu", "x")], {"x": (-1, 3)}, shapes={"x": (5, 3)})
     assert inspection.inputs[0].shape == (None, 3)
     assert totals(inspection).activation_bytes == 60
 
 
 def test_an_input_with_a_value_is_a_weight(tmp_path: Path) -> None:
-    inspection = told(tmp_path, [node("MatMul", "x", "w")], {"x": (2, 3), "w": (3, 5)}, {"w": zeros(3, 5)})
+    inspection = inspected(tmp_path, [node("MatMul", "x", "w")], {"x": (2, 3), "w": (3, 5)}, {"w": zeros(3, 5)})
     assert [port.name for port in inspection.inputs] == ["x"]
     assert totals(inspection).parameters == 15
 
@@ -401,7 +401,7 @@ def test_a_cut_off_model_is_refused(tmp_path: Path) -> None:
 
 def test_a_graph_that_contradicts_itself_is_reported_with_its_fault(tmp_path: Path) -> None:
     nodes = [helper.make_node("MatMul", ["x", "w"], ["a"]), node("Relu", "a")]
-    found = totals(told(tmp_path, nodes, {"x": (2, 3)}, {"w": zeros(4, 5)}))
+    found = totals(inspected(tmp_path, nodes, {"x": (2, 3)}, {"w": zeros(4, 5)}))
     assert found.parameters == 20
     assert found.macs is None or found.notes
 
@@ -412,7 +412,7 @@ def test_onnx_has_no_functions_to_choose_from(tmp_path: Path) -> None:
 
 
 def test_names_cannot_reach_the_terminal_as_commands(tmp_path: Path) -> None:
-    inspection = told(
+    inspection = inspected(
         tmp_path, [node("Evil\x1b[2J", "x", domain="\x1b]0;t\x07")], {"x": (1,)}, domains={"\x1b]0;t\x07": 1}
     )
     assert not any("\x1b" in text for text in (*inspection.ops, *totals(inspection).notes, *inspection.requires))
@@ -452,7 +452,7 @@ def test_a_shape_that_the_graph_computes_from_shapes_is_found(tmp_path: Path) ->
         node("MatMul", "flat", "w"),
     ]
     weights = {"zero": int64(0), "one": int64(1), "axis": int64(0), "rest": int64(-1), "w": zeros(12, 5)}
-    inspection = told(tmp_path, nodes, {"x": ("n", 3, 4)}, weights, shapes={"x": (7, 3, 4)})
+    inspection = inspected(tmp_path, nodes, {"x": ("n", 3, 4)}, weights, shapes={"x": (7, 3, 4)})
     assert totals(inspection).macs == 7 * 12 * 5
     assert totals(inspection).parameters == 60
     assert inspection.ops["Shape"] == 1  # what was computed beforehand is in the file all the same
@@ -468,7 +468,7 @@ def test_a_branch_that_is_known_beforehand_is_the_one_that_counts(rank: int, pro
         node("If", "c", then_branch=branch("a", "w"), else_branch=branch("b", "w", "v")),
     ]
     weights = {"wanted": np.array(rank, np.int64), "w": zeros(3, 3), "v": zeros(3, 3)}
-    found = told(tmp_path, nodes, {"x": ("n", "m")}, weights, shapes={"x": (2, 3)})
+    found = inspected(tmp_path, nodes, {"x": ("n", "m")}, weights, shapes={"x": (2, 3)})
     assert totals(found).macs == products * 18
     assert found.ops["MatMul"] == 3
 
@@ -490,7 +490,7 @@ def test_a_value_that_would_fill_the_memory_is_not_computed(tmp_path: Path) -> N
         "step": np.array(1, np.int64),
         "w": zeros(3, 5),
     }
-    found = totals(told(tmp_path, nodes, {"x": (2, 3)}, weights, domains={"com.acme": 1}))
+    found = totals(inspected(tmp_path, nodes, {"x": (2, 3)}, weights, domains={"com.acme": 1}))
     assert found.macs is None
     assert found.parameters == 15
 

@@ -33,7 +33,7 @@ def saved(folder: Path, build: Callable[..., Any], specs: dict[str, Any], **opti
     return path
 
 
-def told(folder: Path, build: Callable[..., Any], *shapes: tuple[int, ...], **options: Any) -> Inspection:
+def inspected(folder: Path, build: Callable[..., Any], *shapes: tuple[int, ...], **options: Any) -> Inspection:
     """Inspection of a program of float32 inputs `a`, `b`, `c` of these shapes."""
     specs = {name: spec(shape) for name, shape in zip("abc", shapes, strict=False)}
     return inspect(saved(folder, build, specs, **options), shapes={})
@@ -95,7 +95,7 @@ GRU = {"initial_h": zeros(3, 16), "weight_ih": zeros(48, 8), "weight_hh": zeros(
 def test_macs_and_parameters_follow_from_the_operation(
     build: Callable[..., Any], shapes: list[tuple[int, ...]], macs: int, parameters: int, tmp_path: Path
 ) -> None:
-    found = totals(told(tmp_path, build, *shapes))
+    found = totals(inspected(tmp_path, build, *shapes))
     assert (found.macs, found.parameters) == (macs, parameters)
 
 
@@ -103,7 +103,7 @@ def test_bytes_are_those_of_weights_and_of_what_is_written(tmp_path: Path) -> No
     def build(a: Any) -> Any:
         return mb.relu(x=mb.linear(x=a, weight=zeros(5, 3), bias=zeros(5)))
 
-    inspection = told(tmp_path, build, (2, 3))
+    inspection = inspected(tmp_path, build, (2, 3))
     found = totals(inspection)
     assert found.weight_bytes == 4 * 20
     assert found.activation_bytes == 2 * 4 * 10
@@ -116,7 +116,7 @@ def test_running_statistics_are_stored_and_no_parameters(tmp_path: Path) -> None
     def build(a: Any) -> Any:
         return mb.batch_norm(x=a, mean=zeros(4), variance=zeros(4), gamma=zeros(4), beta=zeros(4))
 
-    found = totals(told(tmp_path, build, (1, 4, 2, 2)))
+    found = totals(inspected(tmp_path, build, (1, 4, 2, 2)))
     assert (found.parameters, found.weight_bytes) == (8, 4 * 16)
 
 
@@ -124,7 +124,7 @@ def test_bounds_and_factors_are_no_parameters(tmp_path: Path) -> None:
     def build(a: Any) -> Any:
         return mb.clip(x=mb.mul(x=a, y=FLOAT(0.5)), alpha=0.0, beta=6.0)
 
-    assert totals(told(tmp_path, build, (1, 4))).parameters == 0
+    assert totals(inspected(tmp_path, build, (1, 4))).parameters == 0
 
 
 def test_a_weight_that_two_operations_share_is_there_once(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_weight_that_two_operations_share_is_there_once(tmp_path: Path) -> Non
         weight = mb.const(val=zeros(3, 3))
         return mb.linear(x=mb.linear(x=a, weight=weight), weight=weight)
 
-    found = totals(told(tmp_path, build, (2, 3)))
+    found = totals(inspected(tmp_path, build, (2, 3)))
     assert (found.parameters, found.macs) == (9 + 3 + 3, 36)  # each operation has biases of its own
 
 
@@ -235,7 +235,7 @@ def test_of_two_branches_one_call_runs_the_costlier(tmp_path: Path) -> None:
             _false_fn=lambda: mb.linear(x=mb.linear(x=a, weight=zeros(5, 3)), weight=zeros(3, 5)),
         )
 
-    inspection = told(tmp_path, build, (2, 3))
+    inspection = inspected(tmp_path, build, (2, 3))
     assert totals(inspection).macs == 2 * 30
     assert totals(inspection).parameters == (9 + 3) + (15 + 5) + (15 + 3)
     assert inspection.ops["linear"] == 3
@@ -249,7 +249,7 @@ def test_a_loop_without_a_known_count_is_not_counted_and_says_why(tmp_path: Path
             loop_vars=(a,),
         )
 
-    found = totals(told(tmp_path, build, (2, 3)))
+    found = totals(inspected(tmp_path, build, (2, 3)))
     assert (found.macs, found.activation_bytes) == (None, None)
     assert "while_loop are not counted: the number of iterations is known at run time only" in " ".join(found.notes)
 
@@ -264,7 +264,7 @@ def test_a_loop_that_counts_from_a_constant_to_another_multiplies_its_body(tmp_p
             loop_vars=(np.int32(1), a),
         )[1]
 
-    assert totals(told(tmp_path, build, (2, 3))).macs == 4 * 18
+    assert totals(inspected(tmp_path, build, (2, 3))).macs == 4 * 18
 
 
 def test_each_function_of_several_is_reported_by_its_name(tmp_path: Path) -> None:

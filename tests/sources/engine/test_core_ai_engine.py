@@ -39,8 +39,8 @@ def test_half_precision_on_one_unit_is_compared_with_cpu_only(start: Start, tmp_
     for unit in (UNIT, "COREAI:cpu_only"):
         session.engine.switch(unit)
         session.until_steady(unit, 5)
-    told = [event for event in session.events if isinstance(event, events.Outputs)]
-    assert [(each.unit, each.reference, each.error) for each in told][-1:] == [(UNIT, "COREAI:cpu_only", None)]
+    outputs = [event for event in session.events if isinstance(event, events.Outputs)]
+    assert [(each.unit, each.reference, each.error) for each in outputs][-1:] == [(UNIT, "COREAI:cpu_only", None)]
 
 
 @needs_wheel

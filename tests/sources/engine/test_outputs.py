@@ -17,25 +17,25 @@ def frame(*sets: dict[str, Any]) -> OutputsFrame:
     return OutputsFrame(tuple(thin({name: np.array(value) for name, value in each.items()}, 1000) for each in sets))
 
 
-def only(told: events.Outputs) -> events.OutputDifference:
-    (difference,) = told.outputs
+def only(compared: events.Outputs) -> events.OutputDifference:
+    (difference,) = compared.outputs
     return difference
 
 
 def test_a_difference_is_the_largest_over_all_sets_of_inputs() -> None:
-    told = compare(
+    compared = compare(
         "ALL", "CPU_ONLY", frame({"y": [1.0, 2.0]}, {"y": [3.0, 4.5]}), frame({"y": [1.0, 2.25]}, {"y": [3.0, -4.0]})
     )
-    difference = only(told)
-    assert (told.unit, told.reference, told.inputs, told.sampled) == ("ALL", "CPU_ONLY", 2, False)
+    difference = only(compared)
+    assert (compared.unit, compared.reference, compared.inputs, compared.sampled) == ("ALL", "CPU_ONLY", 2, False)
     assert (difference.values, difference.max_abs, difference.largest) == (4, 8.5, 4.0)
     # a·b = 1 + 4.5 + 9 - 18 = -3.5; |a|² = 34.25, |b|² = 31.0625.
     assert difference.cosine == pytest.approx(-3.5 / (34.25 * 31.0625) ** 0.5)
 
 
 def test_only_sets_that_both_answered_are_compared() -> None:
-    told = compare("ALL", "CPU_ONLY", frame({"y": [1.0]}), frame({"y": [1.0]}, {"y": [9.0]}))
-    assert (told.inputs, only(told).values) == (1, 1)
+    compared = compare("ALL", "CPU_ONLY", frame({"y": [1.0]}), frame({"y": [1.0]}, {"y": [9.0]}))
+    assert (compared.inputs, only(compared).values) == (1, 1)
 
 
 def test_top_1_is_the_share_of_rows_that_decide_alike() -> None:
@@ -75,8 +75,8 @@ def test_nothing_but_broken_numbers_has_no_difference() -> None:
 
 
 def test_whole_numbers_and_truth_values_are_compared_too() -> None:
-    told = compare("ALL", "CPU_ONLY", frame({"a": [1, 7], "b": [True]}), frame({"a": [1, 4], "b": [False]}))
-    assert {each.name: each.max_abs for each in told.outputs} == {"a": 3.0, "b": 1.0}
+    compared = compare("ALL", "CPU_ONLY", frame({"a": [1, 7], "b": [True]}), frame({"a": [1, 4], "b": [False]}))
+    assert {each.name: each.max_abs for each in compared.outputs} == {"a": 3.0, "b": 1.0}
 
 
 def test_the_worst_output_for_its_size_comes_first_and_broken_ones_before_all() -> None:
@@ -96,24 +96,24 @@ def test_at_most_eight_outputs_are_named() -> None:
 
 
 def test_differences_beyond_all_bounds_can_still_be_recorded() -> None:
-    told = compare("ALL", "CPU_ONLY", frame({"y": [1e308]}), frame({"y": [-1e308]}))
-    difference = only(told)
+    compared = compare("ALL", "CPU_ONLY", frame({"y": [1e308]}), frame({"y": [-1e308]}))
+    difference = only(compared)
     assert (difference.max_abs, difference.largest, difference.cosine) == (LARGEST_TOLD, LARGEST_TOLD, -1.0)
-    assert events.decode(events.encode(told)) is not None
+    assert events.decode(events.encode(compared)) is not None
 
 
 def test_an_output_of_another_shape_is_told_and_the_rest_compared() -> None:
-    told = compare("ALL", "CPU_ONLY", frame({"n": [1, 2], "y": [1.0]}), frame({"n": [1], "y": [1.0]}))
-    assert told.error is not None
-    assert told.error.message == "output n has shape [2] here and [1] on CPU_ONLY"
-    assert only(told).name == "y"
+    compared = compare("ALL", "CPU_ONLY", frame({"n": [1, 2], "y": [1.0]}), frame({"n": [1], "y": [1.0]}))
+    assert compared.error is not None
+    assert compared.error.message == "output n has shape [2] here and [1] on CPU_ONLY"
+    assert only(compared).name == "y"
 
 
 @pytest.mark.parametrize(("mine", "where"), [({"y": [1.0], "z": [1.0]}, "here"), ({}, "on CPU_ONLY")])
 def test_an_output_that_only_one_unit_has_is_told(mine: dict[str, Any], where: str) -> None:
-    told = compare("ALL", "CPU_ONLY", frame({"x": [1.0], **mine}), frame({"x": [1.0], "y": [1.0]}))
-    assert told.error is not None
-    assert told.error.message == f"output {'z' if where == 'here' else 'y'} is only {where}"
+    compared = compare("ALL", "CPU_ONLY", frame({"x": [1.0], **mine}), frame({"x": [1.0], "y": [1.0]}))
+    assert compared.error is not None
+    assert compared.error.message == f"output {'z' if where == 'here' else 'y'} is only {where}"
 
 
 @pytest.mark.parametrize(
@@ -146,8 +146,8 @@ def test_the_first_unit_is_the_reference_until_cpu_only_answers() -> None:
 def test_core_ai_is_held_against_its_own_cpu_whenever_that_answers() -> None:
     comparisons = Comparisons()
     assert comparisons.add("COREAI:default", frame({"y": [2.5]})) == []
-    told = comparisons.add("COREAI:cpu_only", frame({"y": [2.0]}))
-    assert [(each.unit, each.reference, only(each).max_abs) for each in told] == [
+    compared = comparisons.add("COREAI:cpu_only", frame({"y": [2.0]}))
+    assert [(each.unit, each.reference, only(each).max_abs) for each in compared] == [
         ("COREAI:default", "COREAI:cpu_only", 0.5)
     ]
     (row,) = comparisons.add("COREAI:default~b", frame({"y": [2.25]}))
@@ -155,8 +155,8 @@ def test_core_ai_is_held_against_its_own_cpu_whenever_that_answers() -> None:
 
 
 def test_outputs_that_share_no_name_are_compared_by_position() -> None:
-    told = compare("U", "R", frame({"var_7": [1.0], "var_9": [5.0]}), frame({"y": [1.5], "z": [5.0]}))
-    assert told.error is None
-    assert {each.name: each.max_abs for each in told.outputs} == {"y": 0.5, "z": 0.0}
+    compared = compare("U", "R", frame({"var_7": [1.0], "var_9": [5.0]}), frame({"y": [1.5], "z": [5.0]}))
+    assert compared.error is None
+    assert {each.name: each.max_abs for each in compared.outputs} == {"y": 0.5, "z": 0.0}
     partly = compare("U", "R", frame({"y": [1.0], "var_9": [5.0]}), frame({"y": [1.5], "z": [5.0]}))
     assert partly.error is not None, "a shared name makes the others different outputs"

@@ -158,13 +158,13 @@ def test_what_may_not_be_read_is_named(tmp_path: Path) -> None:
 def test_an_amd_npu_has_only_what_its_clients_used(tmp_path: Path) -> None:
     sysfs = device(tmp_path / "sys", NPU, "class/accel/accel0", "amdxdna", {})
     procfs = tmp_path / "proc"
-    told = ("drm-driver:\tamdxdna_accel_driver", "drm-client-id:\t3", "drm-pdev:\t0000:00:0b.0")
-    client(procfs, 41, 7, *told, "drm-engine-npu-amdxdna:\t1000 ns", link="/dev/accel/accel0")
+    fdinfo = ("drm-driver:\tamdxdna_accel_driver", "drm-client-id:\t3", "drm-pdev:\t0000:00:0b.0")
+    client(procfs, 41, 7, *fdinfo, "drm-engine-npu-amdxdna:\t1000 ns", link="/dev/accel/accel0")
     machine = replace(pc(sysfs).machine, procfs=procfs, engine_pids=lambda: (41,))
     driven = Driven(machine)
     samples = AcceleratorSource(driven.machine).samples(SECOND)
     next(samples)
-    client(procfs, 41, 7, *told, f"drm-engine-npu-amdxdna:\t{1000 + SECOND // 4} ns", link="/dev/accel/accel0")
+    client(procfs, 41, 7, *fdinfo, f"drm-engine-npu-amdxdna:\t{1000 + SECOND // 4} ns", link="/dev/accel/accel0")
     found = only(next(samples))
     samples.close()
     assert (found.busy, found.mw, found.engine_busy) == (None, None, 0.25)

@@ -1,4 +1,4 @@
-"""Networks under loads, with a load and a measurement that do as they are told."""
+"""Networks under loads, with a load and a measurement that a test controls."""
 
 from __future__ import annotations
 

@@ -133,10 +133,10 @@ def test_specialising_and_loading_are_timed_apart(tmp_path: Path) -> None:
     fake = FakeCoreAi(
         specialise=lambda: clock.sleep_until(clock.now() + 5000), open=lambda: clock.sleep_until(clock.now() + 70)
     )
-    told: list[str] = []
+    steps: list[str] = []
     backend = new_backend(fake, clock=clock)
-    loaded = backend.load(aimodels.files(tmp_path / "m.aimodel"), "COREAI:default", LoadOptions(tell=told.append))
-    assert (loaded.compile_ns, loaded.load_ns, loaded.cached, told) == (5000, 70, False, ["compiling"])
+    loaded = backend.load(aimodels.files(tmp_path / "m.aimodel"), "COREAI:default", LoadOptions(tell=steps.append))
+    assert (loaded.compile_ns, loaded.load_ns, loaded.cached, steps) == (5000, 70, False, ["compiling"])
 
 
 def test_where_the_system_specialises_it_is_part_of_the_load(tmp_path: Path) -> None:
