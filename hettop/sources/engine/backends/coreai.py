@@ -14,7 +14,6 @@ import importlib.util
 import tempfile
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -364,18 +363,23 @@ class EventLoop:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="coreai", daemon=True)
         self._thread.start()
-        self._pending: Future[Any] | None = None
+        self._busy = False
 
     def run(self, work: Coroutine[Any, Any, R]) -> R:
         """Its result, waited for; of one caller at a time."""
-        future: Future[R] = asyncio.run_coroutine_threadsafe(work, self._loop)
-        self._pending = future
-        return future.result()
+        self._busy = True  # before the loop has the call: whoever closes meanwhile finds it running
+        return asyncio.run_coroutine_threadsafe(self._to_its_end(work), self._loop).result()
+
+    async def _to_its_end(self, work: Coroutine[Any, Any, R]) -> R:
+        try:
+            return await work
+        finally:
+            self._busy = False
 
     @property
     def busy(self) -> bool:
         """Whether a call is still running, as after an interrupt."""
-        return self._pending is not None and not self._pending.done()
+        return self._busy
 
     def close(self) -> None:
         """Ends thread and loop, unless a call is still running, whose end needs the loop."""
