@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 from typing import Any
 
-import onnxruntime
-import pytest
 from onnx import helper
 
 from tests.cli.running import hettop
 from tests.sources.engine.backends import onnx_files
 from tests.sources.engine.backends.onnx_files import FLOAT
 from tests.sources.engine.backends.test_onnx_core_ml import three_nodes
+from tests.sources.engine.providers.openvino import needs_openvino
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("onnxruntime_ep_openvino") is None or not hasattr(onnxruntime, "get_ep_devices"),
-    reason="onnxruntime-ep-openvino is not installed: pip install 'hettop[openvino]'",
-)
+pytestmark = needs_openvino
 
 BOTH = ("--units", "cpu,ov:cpu")
 

@@ -23,8 +23,9 @@ REPLACE_RUNTIME = "pip uninstall onnxruntime && pip install onnxruntime-gpu"
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """prefix: of its units. ep: ONNX Runtime's name. module, package, extra: of the plug-in, by Python and by pip.
+    """prefix: of its units. ep: ONNX Runtime's name. hardware: what it runs on.
 
+    module, package, extra: of the plug-in, by Python and by pip.
     library: how the file of the provider is called in a runtime that has it built in.
     compiles: whether it takes groups of nodes, each compiled as one partition; else it takes node by node.
     """
@@ -32,6 +33,7 @@ class Provider:
     prefix: str
     name: str
     ep: str
+    hardware: str
     library: str
     module: str = ""
     package: str = ""
@@ -59,17 +61,23 @@ PROVIDERS = (
         "OV",
         "OpenVINO",
         "OpenVINOExecutionProvider",
+        "Intel processors, GPUs and NPUs",
         "openvino",
         "onnxruntime_ep_openvino",
         "onnxruntime-ep-openvino",
         "openvino",
     ),
-    Provider("QNN", "QNN", "QNNExecutionProvider", "qnn", "onnxruntime_qnn", "onnxruntime-qnn", "qnn"),
-    Provider("MLX", "MLX", "MLXExecutionProvider", "mlx", "onnxruntime_ep_mlx", "onnxruntime-ep-mlx", "mlx"),
+    Provider(
+        "QNN", "QNN", "QNNExecutionProvider", "Qualcomm chips", "qnn", "onnxruntime_qnn", "onnxruntime-qnn", "qnn"
+    ),
+    Provider(
+        "MLX", "MLX", "MLXExecutionProvider", "Apple GPUs", "mlx", "onnxruntime_ep_mlx", "onnxruntime-ep-mlx", "mlx"
+    ),
     Provider(
         "WEBGPU",
         "WebGPU",
         "WebGpuExecutionProvider",
+        "GPUs",
         "webgpu",
         "onnxruntime_ep_webgpu",
         "onnxruntime-ep-webgpu",
@@ -80,12 +88,13 @@ PROVIDERS = (
         "RTX",
         "TensorRT RTX",
         "NvTensorRTRTXExecutionProvider",
+        "NVIDIA GPUs",
         "nv_tensorrt_rtx",
         "onnxruntime_ep_nv_tensorrt_rtx",
         "onnxruntime-ep-nv-tensorrt-rtx",
         "tensorrt-rtx",
     ),
-    Provider("CUDA", "CUDA", "CUDAExecutionProvider", "cuda", compiles=False),
+    Provider("CUDA", "CUDA", "CUDAExecutionProvider", "NVIDIA GPUs", "cuda", compiles=False),
 )
 
 

@@ -191,7 +191,8 @@ def _asked(provider: Provider, version: str, ask: Ask) -> Found:
     except HettopError as error:
         return Found(prefix=provider.prefix, version=version, error=error.message, hint=error.hint)
     if not devices:
-        return Found(prefix=provider.prefix, version=version, error=f"{provider.name} lists no device on this machine")
+        message = f"{provider.name} lists no device on this machine; it is for {provider.hardware}"
+        return Found(prefix=provider.prefix, version=version, error=message)
     return Found(prefix=provider.prefix, version=version, devices=devices)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from tests.sources.engine.backends.contract import BackendContract
 from tests.sources.engine.backends.listing_runtime import LISTED, ListingRuntime
 from tests.sources.engine.backends.onnx_files import FLOAT
 from tests.sources.engine.backends.test_onnx_core_ml import three_nodes
+from tests.sources.engine.providers.openvino import needs_openvino
 
 LINUX = Host("linux", "x86_64", "#1 SMP", (), (3, 12))
 REMEMBERED = (
@@ -34,10 +34,6 @@ REMEMBERED = (
 newer = pytest.mark.skipif(
     not hasattr(onnxruntime.InferenceSession, "get_provider_graph_assignment_info"),
     reason="this ONNX Runtime cannot tell which node went where",
-)
-real = pytest.mark.skipif(
-    importlib.util.find_spec("onnxruntime_ep_openvino") is None or not hasattr(onnxruntime, "get_ep_devices"),
-    reason="onnxruntime-ep-openvino is not installed: pip install 'hettop[openvino]'",
 )
 
 
@@ -167,7 +163,7 @@ def found() -> tuple[Found, ...]:
     return (Found(prefix="OV", version="real", devices=ask_child(provider)),)
 
 
-@real
+@needs_openvino
 class TestOpenVinoContract(BackendContract):
     unit = "OV:CPU"
 
@@ -182,7 +178,7 @@ class TestOpenVinoContract(BackendContract):
         return onnx_files.relu(self.folder / "relu.onnx")
 
 
-@real
+@needs_openvino
 @newer
 def test_openvino_computes_what_numpy_does_and_takes_every_node(tmp_path: Path, found: tuple[Found, ...]) -> None:
     backend = new_backend(tmp_path, found=found)
@@ -194,7 +190,7 @@ def test_openvino_computes_what_numpy_does_and_takes_every_node(tmp_path: Path, 
     assert loaded.placed == "OpenVINO CPU, 3 nodes in 1 partition"
 
 
-@real
+@needs_openvino
 @newer
 def test_openvino_leaves_a_determinant_to_the_cpu(tmp_path: Path, found: tuple[Found, ...]) -> None:
     nodes = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Det", ["a"], ["y"])]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import pytest
 
 from hettop.errors import HettopError
@@ -19,6 +17,7 @@ from hettop.studies.plan.cutting.model import Model
 from hettop.studies.plan.cutting.result import Survey
 from hettop.studies.plan.cutting.running import compare, run_plan
 from hettop.studies.plan.cutting.survey import survey
+from tests.sources.engine.providers.openvino import needs_openvino
 from tests.studies.plan.cutting import models
 
 ONE, TWO = "CPU_ONLY@1", "CPU_ONLY@2"
@@ -157,13 +156,9 @@ def test_the_difference_of_outputs_is_in_units_of_their_largest_element(
 # -- a device of an execution provider beside the CPU ----------------------------------------------------------------
 
 OPENVINO = "OV:CPU"
-with_openvino = pytest.mark.skipif(
-    importlib.util.find_spec("onnxruntime_ep_openvino") is None or not hasattr(onnxruntime, "get_ep_devices"),
-    reason="onnxruntime-ep-openvino is not installed: pip install 'hettop[openvino]'",
-)
 
 
-@with_openvino
+@needs_openvino
 @pytest.mark.parametrize("devices", [(ONE, OPENVINO), (OPENVINO,)])
 def test_layers_on_a_provider_are_timed_alone_and_sum_to_a_call(devices: tuple[str, ...], tmp_path: Path) -> None:
     found = surveyed(tmp_path, models.residual(tmp_path / "m.onnx"), *devices)
@@ -176,7 +171,7 @@ def test_layers_on_a_provider_are_timed_alone_and_sum_to_a_call(devices: tuple[s
     assert any(note.startswith("OV:CPU: layers were timed alone, and scaled by ") for note in found.notes)
 
 
-@with_openvino
+@needs_openvino
 def test_slices_on_a_provider_are_compared_with_the_cpu_and_allowed_what_the_provider_differs_by(
     tmp_path: Path,
 ) -> None:
