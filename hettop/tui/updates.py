@@ -5,13 +5,16 @@ Textual sends whole spans with all of their colours and a reset after each: four
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from rich.color import ColorSystem
 from rich.console import Console
+from rich.segment import Segment
 from rich.style import Style
 from textual._compositor import ChopsUpdate, CompositorUpdate
+from textual.strip import Strip
 
 RESET = "\x1b[0m"
 
@@ -32,9 +35,22 @@ class SmallUpdate(CompositorUpdate):
                     continue
                 begin = max(x, first)
                 pen.move(begin, y)
-                for text, style, _ in strip.crop(begin - x, min(end, last) - x):
+                for text, style, _ in _part(strip, begin - x, min(end, last) - x):
                     pen.write(text, style)
         return pen.finished()
+
+
+def _part(strip: Strip, first: int, last: int) -> Iterator[Segment]:
+    """The segments between two cells, as `Strip.crop` has them, which makes seven caches for each strip."""
+    at = 0
+    for segment in strip:
+        begin, at = at, at + segment.cell_length
+        if at <= first:
+            continue
+        if begin >= last:
+            return
+        part = segment if at <= last else segment.split_cells(last - begin)[0]
+        yield part if begin >= first else part.split_cells(first - begin)[1]
 
 
 class _Pen:
