@@ -5,7 +5,7 @@ Pure: takes events, returns the events to commit, in order and stamped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TypeVar
@@ -17,8 +17,8 @@ from hettop.events import SPANS_LIMIT, WINDOW_LIMIT, AnyEvent, Canary, Column, F
 from hettop.units import NS_PER_MS
 
 # A window is committed by the first flush at which its first sample began this long ago. Short of the second that a
-# crash may cost by the 50 ms between two flushes of an engine and the 100 ms between two looks at them.
-GATHER_NS = 840_000_000
+# crash may cost by the 50 ms between two flushes of an engine and the 250 ms between two looks at them.
+GATHER_NS = 690_000_000
 
 AnyStamped = TypeVar("AnyStamped", Samples, Usage, Frame)
 
@@ -28,6 +28,13 @@ class _Pending:
     since: int  # the start of the oldest sample
     windows: list[Samples] = field(default_factory=list)
     n: int = 0
+
+
+def gathered(drained: Sequence[AnyEvent]) -> list[AnyEvent]:
+    """What was drained from an engine at one moment, with fewer windows: those of one unit as one where they may be."""
+    coalescer = WindowCoalescer()
+    taken = [event for each in drained for event in coalescer.add(each)]
+    return taken + coalescer.flush(drained[-1].t) if drained else []
 
 
 class WindowCoalescer:

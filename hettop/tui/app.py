@@ -55,7 +55,8 @@ if TYPE_CHECKING:
 
     Look = Callable[[Session, ViewRequest], SessionView]
 
-PUMP_EVERY_S = 0.1
+PUMP_EVERY_S = 0.25
+"""Events are processed with each frame; where frames are fewer than this, between them, too: a recording waits."""
 NUMBERS_EVERY_S = 0.5
 """Numbers and distributions change no more often: nobody could read them. The timeline moves with each frame."""
 
@@ -238,7 +239,8 @@ class HettopApp(Measuring, Replaying, Arranging):
             self.exit()
             return
         self.set_interval(1 / self._fps, self._tick)
-        self.set_interval(PUMP_EVERY_S, self._pump)
+        if self._fps < 1 / PUMP_EVERY_S:
+            self.set_interval(PUMP_EVERY_S, self._pump)
         self.refresh_bindings()
         if self.preferences.screen:
             self.action_screen(self.preferences.screen)
@@ -287,7 +289,7 @@ class HettopApp(Measuring, Replaying, Arranging):
             self.page_screen.show_notices()
 
     def _pump(self) -> None:
-        """Let the feed process events: more often than frames are drawn, because a recording waits for it."""
+        """Let the feed process events."""
         if self.feed is not None:
             self.feed.pump()
         self._age_notices()
@@ -313,8 +315,12 @@ class HettopApp(Measuring, Replaying, Arranging):
         self._hints.announce(self.frame_state.studying)
         if getattr(self.screen, "COVERS", False):  # Textual would draw the changes of a covered panel
             return
+        behind = self.screen not in (
+            self.main,
+            self.page_screen,
+        )  # a dialog, with which Textual draws all of the screen
         for part in self._shown_parts:
-            if whole or part in self._moving:
+            if whole or (part in self._moving and not behind):
                 part.show(self.frame_state)
 
     @property

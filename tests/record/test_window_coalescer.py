@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import msgspec
 import numpy as np
 from hypothesis import given, settings
@@ -9,17 +11,18 @@ from hypothesis import strategies as st
 
 from hettop import events
 from hettop.events import AnyEvent, Samples
-from hettop.record.window_coalescer import GATHER_NS, WindowCoalescer, later, merge, since, split
+from hettop.record.window_coalescer import GATHER_NS, WindowCoalescer, gathered, later, merge, since, split
 from hettop.session.session import Session
 from tests.record.stories import MS, SECOND, flushes, samples_of, story, window
 
 
-def gathered(told: list[AnyEvent]) -> list[AnyEvent]:
+def in_time(told: list[AnyEvent]) -> list[AnyEvent]:
+    """As a recording gathers, which is told of them one after another."""
     gatherer = WindowCoalescer()
     found: list[AnyEvent] = []
     now = 0
     for event in told:
-        for now in range(now, event.t, 100 * MS):  # noqa: B020 - it is looked at ten times a second meanwhile
+        for now in range(now, event.t, 250 * MS):  # noqa: B020 - it is looked at four times a second meanwhile
             found += gatherer.due(now)
         found += gatherer.add(event)
         now = event.t
@@ -74,8 +77,8 @@ def test_cutting_at_an_origin_keeps_the_samples_that_started_after_it(origin: in
 
 
 def test_a_window_spans_at_most_a_second_of_flushes() -> None:
-    lines = gathered([*flushes(1, 10.0)])
-    assert 10 <= len(lines) <= 12
+    lines = in_time([*flushes(1, 10.0)])
+    assert 10 <= len(lines) <= 15
     for line in lines:
         assert isinstance(line, Samples)
         assert line.t - line.t0 <= SECOND
@@ -90,12 +93,12 @@ def test_no_sample_waits_longer_than_the_limit_once_time_is_known() -> None:
 
 def test_a_window_never_exceeds_the_limit_of_samples() -> None:
     big = [window(index * 10**8, [5_000] * 9_000, gaps=[0] * 9_000) for index in range(3)]
-    assert [event.n for event in gathered([*big]) if isinstance(event, Samples)] == [18_000, 9_000]
+    assert [event.n for event in in_time([*big]) if isinstance(event, Samples)] == [18_000, 9_000]
 
 
 def test_units_that_alternate_are_gathered_each_for_itself() -> None:
     told = [window(index * 10 * MS, [5 * MS], unit="AB"[index % 2]) for index in range(10)]
-    found = gathered([*told])
+    found = in_time([*told])
     assert [(event.unit, event.n) for event in found if isinstance(event, Samples)] == [("A", 5), ("B", 5)]
 
 
@@ -108,7 +111,7 @@ def test_a_change_of_phase_or_condition_begins_a_new_window() -> None:
         window(40, [5], condition="cpu:1", thermal="fair"),
         window(50, [5], condition="cpu:1", thermal="fair", native=[4]),
     ]
-    assert [event.n for event in gathered([*told]) if isinstance(event, Samples)] == [1, 2, 1, 1, 1]
+    assert [event.n for event in in_time([*told]) if isinstance(event, Samples)] == [1, 2, 1, 1, 1]
 
 
 def test_what_changes_the_state_ends_all_windows_before_it_and_readings_do_not() -> None:
@@ -118,7 +121,7 @@ def test_what_changes_the_state_ends_all_windows_before_it_and_readings_do_not()
         events.Power(t=20, source="s", elapsed_ns=1),
         events.Control(t=30, action="pause"),
     ]
-    found = gathered(told)
+    found = in_time(told)
     assert [type(event).__name__ for event in found] == ["Power", "Samples", "Samples", "Control"]
     assert [event.t for event in found] == [20, 30, 30, 30]
 
@@ -131,7 +134,7 @@ def test_usage_is_summed_per_unit_and_frames_together() -> None:
         events.Frame(t=4, redraws=1, total_ns=100, worst_ns=100),
         events.Frame(t=5, redraws=2, total_ns=300, worst_ns=250),
     ]
-    first, second, frame = gathered(told)
+    first, second, frame = in_time(told)
     assert msgspec.to_builtins(first) == {
         "k": "usage", "t": 5, "unit": "A", "minor_faults": 7, "voluntary_switches": 1, "collections": 2
     }  # fmt: skip
@@ -145,17 +148,37 @@ def test_usage_is_summed_per_unit_and_frames_together() -> None:
 @given(st.integers(0, 50))
 def test_folding_what_was_gathered_gives_the_same_state(seed: int) -> None:
     told = list(story(seed, 20.0))
-    live, later = Session(raw_limit=0), Session(raw_limit=0)
+    looks = [list(group) for _, group in groupby(told, key=lambda event: event.t // (250 * MS))]
+    drained = [event for look in looks for event in gathered(look)]
+    assert len(drained) < len(told)
+    one_by_one, *others = (keyframe_of(each) for each in (told, in_time(told), drained))
+    assert others == [one_by_one, one_by_one]
+
+
+def keyframe_of(told: list[AnyEvent]) -> bytes:
+    session = Session(raw_limit=0)
     for event in told:
-        live.fold(event)
-    for event in gathered(told):
-        later.fold(event)
-    t = told[-1].t
-    assert events.encode(live.keyframe(t, 0)) == events.encode(later.keyframe(t, 0))
+        session.fold(event)
+    return events.encode(session.keyframe(told[-1].t, 0))
+
+
+def test_what_is_drained_at_once_has_one_window_for_each_unit() -> None:
+    drained: list[AnyEvent] = [
+        window(1_000, [100, 200], gaps=[7, 10]),
+        events.Usage(t=0, unit="CPU_ONLY", minor_faults=1),
+        window(1_320, [300], gaps=[10]),
+        events.Usage(t=0, unit="CPU_ONLY", minor_faults=2),
+    ]
+    samples, usage = gathered([msgspec.structs.replace(event, t=5_000) for event in drained])
+    assert isinstance(samples, Samples)
+    assert (samples.n, samples.t, samples.starts_ns().tolist()) == (3, 5_000, [1_000, 1_110, 1_320])
+    assert isinstance(usage, events.Usage)
+    assert (usage.minor_faults, usage.t) == (3, 5_000)
+    assert gathered([]) == []
 
 
 def test_times_of_commit_never_decrease() -> None:
-    found = gathered(list(story(3, 30.0)))
+    found = in_time(list(story(3, 30.0)))
     assert np.all(np.diff([event.t for event in found]) >= 0)
 
 
@@ -166,7 +189,7 @@ def test_stretches_that_an_engine_was_charged_in_are_joined_where_they_are_alike
         events.Usage(t=200 * MS, unit="A", involuntary_switches=1, spans=[(100, 150, events.SWITCHED)]),
         events.Usage(t=300 * MS, unit="A", involuntary_switches=1, spans=[(200, 250, events.SWITCHED)]),
     ]
-    (line,) = gathered([*told])
+    (line,) = in_time([*told])
     assert isinstance(line, events.Usage)
     assert line.spans == [(0, 100, events.FAULTED_MINOR), (100, 150, events.SWITCHED), (200, 250, events.SWITCHED)]
 
