@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hettop.events import Column
+from hettop.session.condition import Condition
 from hettop.session.session import LONGEST_WINDOW_NS, Session, current_condition
 from hettop.session.views.structs import (
     Axis,
@@ -30,9 +31,8 @@ LEAST_SAMPLES = 10
 
 def latency(session: Session, unit: str | None, request: ViewRequest) -> LatencyView:
     """The distribution of one unit in the time window, in columns."""
-    latencies = _in_window(session, unit, request)
-    spread = spread_of(latencies)
-    marks = _marks(len(latencies), spread)
+    window = _window(session, unit, request)
+    latencies, spread = window.latencies, window.spread
     places = Axis(0.0, 1.0) if spread is None else axis_of([spread], request)
     counts, below, above = _columns(latencies, places, _bars(spread, len(latencies), places, request))
     p99_needs = further_samples(len(latencies), 0.99) if len(latencies) else 0
@@ -46,12 +46,12 @@ def latency(session: Session, unit: str | None, request: ViewRequest) -> Latency
         log=places.log,
         below=below,
         above=above,
-        p50_ms=marks.p50_ms,
-        p90_ms=marks.p90_ms,
-        p99_ms=marks.p99_ms,
+        p50_ms=window.p50_ms,
+        p90_ms=window.p90_ms,
+        p99_ms=window.p99_ms,
         max_ms=None if spread is None else spread.largest / NS_PER_MS,
         p99_needs=p99_needs or None,
-        needs=marks.needs,
+        needs=window.needs,
         scale=request.scale,
         budget=_budget(session, unit, request),
         last_ns=_last_end_ns(session, unit) if unit in session.units else None,
@@ -71,20 +71,19 @@ def ridge(session: Session, request: ViewRequest) -> RidgeView | None:
     interleaved = session.control is not None and session.control.mode == "interleave" and len(session.units) > 1
     if not interleaved and sum(1 for end in ends.values() if end > start_ns) < 2:
         return None
-    windows = {unit: _in_window(session, unit, request) for unit in session.units}
-    spreads = {unit: spread_of(latencies) for unit, latencies in windows.items()}
-    drawn = [each for unit, each in spreads.items() if each is not None and len(windows[unit]) >= LEAST_SAMPLES]
+    windows = {unit: _window(session, unit, request) for unit in session.units}
+    drawn = [each.spread for each in windows.values() if each.spread is not None and each.needs is None]
     places = axis_of(drawn, request) if drawn else None
     measured = None if session.paused else latest_unit(session)
     return RidgeView(
         rows=tuple(
             replace(
-                _ridge_row(unit, latencies, spreads[unit], places, request),
+                _ridge_row(unit, window, places, request),
                 measured=unit == measured,
                 last_ns=ends.get(unit),
                 budget=_budget(session, unit, request),
             )
-            for unit, latencies in windows.items()
+            for unit, window in windows.items()
         ),
         axis=places,
         window_ns=_window_ns(request),
@@ -109,28 +108,26 @@ def _last_end_ns(session: Session, unit: str) -> int | None:
     return session.units[unit].last_end_ns if any(condition.wall.n for condition in conditions) else None
 
 
-def _ridge_row(
-    unit: str, latencies: Column, spread: Spread | None, places: Axis | None, request: ViewRequest
-) -> RidgeRow:
-    marks = _marks(len(latencies), spread)
+def _ridge_row(unit: str, window: _Window, places: Axis | None, request: ViewRequest) -> RidgeRow:
+    n = len(window.latencies)
     curve: tuple[float, ...] = ()
     below = above = 0
-    if places is not None and marks.needs is None:
-        counts, below, above = _columns(latencies, places, max(1, request.ridge_columns))
+    if places is not None and window.needs is None:
+        counts, below, above = _columns(window.latencies, places, max(1, request.ridge_columns))
         if request.scale is Scale.CDF:
-            curve = tuple(((below + np.cumsum(counts)) / len(latencies)).tolist())
+            curve = tuple(((below + np.cumsum(counts)) / n).tolist())
         else:
             curve = tuple(relative(smoothed(counts), log=request.scale is Scale.LOG_Y).tolist())
     return RidgeRow(
         unit=unit,
-        n=len(latencies),
-        needs=marks.needs,
+        n=n,
+        needs=window.needs,
         curve=curve,
         below=below,
         above=above,
-        p50_ms=marks.p50_ms,
-        p90_ms=marks.p90_ms,
-        p99_ms=marks.p99_ms,
+        p50_ms=window.p50_ms,
+        p90_ms=window.p90_ms,
+        p99_ms=window.p99_ms,
     )
 
 
@@ -154,25 +151,36 @@ def spread_of(latencies: Column) -> Spread | None:
     return Spread(*linear_quantiles(latencies, (0.0, 0.01, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)))
 
 
-class _Marks(NamedTuple):
-    """The percentiles of a window, None where too few samples show them; `needs` more samples show any at all."""
+class _Window(NamedTuple):
+    """A unit's samples in the window. Percentiles are None where too few show them; `needs` more show any at all."""
 
-    p50_ms: float | None
-    p90_ms: float | None
-    p99_ms: float | None
-    needs: int | None
+    latencies: Column
+    spread: Spread | None
+    p50_ms: float | None = None
+    p90_ms: float | None = None
+    p99_ms: float | None = None
+    needs: int | None = None
 
 
-def _marks(n: int, spread: Spread | None) -> _Marks:
-    if n < LEAST_SAMPLES or spread is None:
-        return _Marks(None, None, None, LEAST_SAMPLES - n)
-    p99_ms = None if further_samples(n, 0.99) else spread.p99 / NS_PER_MS
-    return _Marks(spread.p50 / NS_PER_MS, spread.p90 / NS_PER_MS, p99_ms, None)
+def _window(session: Session, unit: str | None, request: ViewRequest) -> _Window:
+    """The samples under the active load.
+
+    Of a window with all samples of the condition, percentiles are the table's, which may be read from buckets.
+    """
+    known = _known(session, unit)
+    latencies = np.empty(0, dtype=np.int64) if known is None else _in_window(known, request)
+    n, spread = len(latencies), spread_of(latencies)
+    if known is None or spread is None or n < LEAST_SAMPLES:
+        return _Window(latencies, spread, needs=LEAST_SAMPLES - n)
+    levels = (0.5, 0.9, 0.99)
+    own = [each / NS_PER_MS for each in (spread.p50, spread.p90, spread.p99)]
+    p50, p90, p99 = known.wall.quantiles_ms(levels) if known.wall.n == n else own
+    return _Window(latencies, spread, p50, p90, None if further_samples(n, 0.99) else p99)
 
 
 def _budget(session: Session, unit: str | None, request: ViewRequest) -> BudgetShare | None:
     """The share of the window's samples above the budget: of response times where there are such, as it is judged."""
-    known = current_condition(session, unit) if unit else None
+    known = _known(session, unit)
     if request.budget_ms is None or known is None:
         return None
     kept = known.trailing_responses or known.trailing
@@ -186,12 +194,13 @@ def _window_ns(request: ViewRequest) -> int:
     return min(request.window_ns, LONGEST_WINDOW_NS)
 
 
-def _in_window(session: Session, unit: str | None, request: ViewRequest) -> Column:
-    """The unit's latencies in the time window, under the active load."""
-    known = current_condition(session, unit) if unit else None
-    if known is None:
-        return np.empty(0, dtype=np.int64)
-    return known.trailing.between(request.now_ns - _window_ns(request), request.now_ns)[1]
+def _known(session: Session, unit: str | None) -> Condition | None:
+    """The unit's condition under the active load."""
+    return current_condition(session, unit) if unit else None
+
+
+def _in_window(condition: Condition, request: ViewRequest) -> Column:
+    return condition.trailing.between(request.now_ns - _window_ns(request), request.now_ns)[1]
 
 
 def _columns(latencies: Column, places: Axis, columns: int) -> tuple[Column, int, int]:

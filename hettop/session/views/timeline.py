@@ -96,7 +96,10 @@ def _lane(session: Session, unit: str, slots: Slots, spikes: int, request: ViewR
     elif current is not None:
         recent_ns = min(request.window_ns, LONGEST_WINDOW_NS)
         _, latencies = current.trailing.between(request.now_ns - recent_ns, request.now_ns)
-        p90 = linear_quantiles(latencies, (0.9,))[0] / NS_PER_MS if len(latencies) else None
+        if len(latencies) == current.wall.n:  # as the table has it
+            p90 = current.wall.quantile_ms(0.9)
+        elif len(latencies):
+            p90 = linear_quantiles(latencies, (0.9,))[0] / NS_PER_MS
     threshold = _threshold_ns(session, unit)
     return TimelineLane(
         unit=unit,

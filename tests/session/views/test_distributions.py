@@ -154,12 +154,25 @@ def mixed(n: int = 700) -> list[int]:
 
 def test_the_marks_are_of_the_samples_that_are_drawn() -> None:
     latencies = mixed()
-    session = session_of(window(latencies, gap=0), window([MS] * 10, t0=5 * S, unit="B"), units=("A", "B"))
-    row, _ = ridge_of(session, request(6 * S)).rows
+    before, after = window([9 * MS]), window(latencies, t0=40 * S, gap=0)
+    session = session_of(before, after, window([MS] * 10, t0=45 * S, unit="B"), units=("A", "B"))
+    asked = request(46 * S, window_ns=10 * S, unit="A")
+    row, _ = ridge_of(session, asked).rows
     expected = np.quantile(latencies, (0.5, 0.9, 0.99)) / MS
     assert (row.p50_ms, row.p90_ms, row.p99_ms) == pytest.approx(tuple(expected))
-    alone = view(session, request(6 * S, unit="A")).latency
+    alone = view(session, asked).latency
     assert (alone.p50_ms, alone.p90_ms, alone.p99_ms) == (row.p50_ms, row.p90_ms, row.p99_ms)
+
+
+def test_the_marks_of_all_samples_are_those_of_the_table() -> None:
+    latencies = mixed()
+    shown = view(session_of(window(latencies, gap=0)), request(6 * S))
+    row, alone, lane = shown.units.rows[0], shown.latency, shown.timeline.lanes[0]
+    assert (alone.p50_ms, alone.p90_ms, alone.p99_ms) == (row.p50_ms, row.p90_ms, row.p99_ms)
+    assert lane.p90_ms == row.p90_ms
+    # The table is read from buckets that are at most 1/128 of their value wide.
+    assert alone.p50_ms == pytest.approx(np.median(latencies) / MS, rel=1 / 128)
+    assert alone.p50_ms != np.median(latencies) / MS
 
 
 def test_nine_samples_are_no_distribution_yet() -> None:

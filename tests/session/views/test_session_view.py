@@ -37,7 +37,7 @@ def test_the_histogram_holds_every_sample_of_the_trailing_window_once() -> None:
     assert (recent.n, sum(recent.counts) + recent.above) == (3, 3)
     everything = view(session, request(21 * S, window_ns=60 * S)).latency
     assert everything.n == 13
-    assert everything.p50_ms == pytest.approx(2.0)
+    assert everything.p50_ms == pytest.approx(2.0, rel=1 / 128)
     assert everything.max_ms == pytest.approx(4.0)
     assert everything.low_ms <= 1.0
     assert everything.high_ms > 4.0
