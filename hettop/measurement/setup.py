@@ -31,7 +31,6 @@ from hettop.models.ports import InputOptions
 from hettop.models.resolve import (
     COMPILED_SUFFIX,
     NOTE_ON_CPU,
-    TRANSLATED,
     ResolvedModel,
     is_core_ml,
     resolve,
@@ -282,10 +281,9 @@ def _choose_backend(  # noqa: PLR0911 - a case for each kind of model
 
 
 def _placed(model: ResolvedModel, available: tuple[str, ...]) -> ResolvedModel:
-    """With a note that is true of every unit: on a Mac, ONNX Runtime may hand a translation to Core ML again."""
+    """With the CPU in its note if no other unit runs a translation: on a Mac, ONNX Runtime may hand it to Core ML."""
     on_cpu = all(split_unit(unit)[0] == "CPU_ONLY" for unit in available)
-    translated = model.note.endswith(f"{TRANSLATED}{NOTE_ON_CPU}")
-    return model if on_cpu or not translated else replace(model, note=model.note.removesuffix(NOTE_ON_CPU))
+    return replace(model, note=model.note + NOTE_ON_CPU) if on_cpu and model.translated else model
 
 
 def _hint(text: str) -> tuple[str, str]:

@@ -40,7 +40,7 @@ KNOWN_MODELS = (
 )
 TRANSLATED = "translated to ONNX"
 NOTE_ON_CPU = ", CPU"
-"""Follows `TRANSLATED` in the note of a model that runs on the CPU alone."""
+"""Follows the note of a translated model that runs on the CPU alone."""
 FORMAT_WORDS = {"mlprogram": "ML Program", "neuralnetwork": "NeuralNetwork", "pipeline": "pipeline"}
 """What people call a Core ML model by its kind; every other kind is a model of features."""
 
@@ -60,6 +60,7 @@ class ResolvedModel:
     sha256: of the file, or of all files of the package; of its recipe (layers and version) for a built network,
         which is the same in each format.
     parameters, macs: None where counting them would need a framework.
+    translated: whether a Core ML model is run by its translation to ONNX.
     """
 
     name: str
@@ -68,6 +69,7 @@ class ResolvedModel:
     parameters: int | None = None
     macs: int | None = None
     note: str = ""
+    translated: bool = False
 
     @property
     def source(self) -> str:
@@ -100,8 +102,9 @@ def resolve(name: str, *, translated: bool = True) -> ResolvedModel:
         )
     if not is_built_in(name):
         path = _checked_file(name) if translated or not _is_compiled(name) else _checked_compiled(name)
-        note = f"{translated_note(path)}{NOTE_ON_CPU}" if translated and is_core_ml(path) else ""
-        return ResolvedModel(name=clean(path.name), path=path, sha256=content_sha256(path), note=note)
+        translated = translated and is_core_ml(path)
+        note = translated_note(path) if translated else ""
+        return ResolvedModel(clean(path.name), path, content_sha256(path), note=note, translated=translated)
     net = network(parse_variant(name))
     return ResolvedModel(
         name=net.variant.name,

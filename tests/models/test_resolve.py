@@ -107,7 +107,7 @@ def test_a_core_ml_file_is_known_by_its_content_and_says_how_it_would_run(cache:
     model = resolve(str(path))
     assert (model.path, model.parameters) == (path, None)
     assert model.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert model.note == "feature model translated to ONNX, CPU"
+    assert model.note == "feature model translated to ONNX"
     assert resolve(str(path), translated=False).note == ""
     assert model_file(str(path), cache) == path
 

@@ -28,7 +28,7 @@ from hettop.models.precision import (
     VariantJob,
     note_of,
 )
-from hettop.models.resolve import NOTE_ON_CPU, TRANSLATED, ResolvedModel, core_ml_file, is_core_ml, model_file
+from hettop.models.resolve import ResolvedModel, core_ml_file, is_core_ml, model_file
 from hettop.models.translated import translated_file
 from hettop.processes.call import call
 from hettop.processes.child_process import module_command
@@ -228,13 +228,12 @@ def _written(setup: Setup, source: Path, precision: str, cache: ModelCache, writ
 
 def _loading(setup: Setup, path: Path, precision: str) -> Setup:
     """What loads the variant."""
-    note = "; ".join(filter(None, (setup.model.note, precision)))
     model = replace(
         setup.model,
         name=f"{setup.model.name} {precision}",
         path=path,
         sha256=content_sha256(path),
-        note=note.replace(f"{TRANSLATED}{NOTE_ON_CPU}", TRANSLATED),
+        note="; ".join(filter(None, (setup.model.note, precision))),
     )
     return replace(setup, model=model)
 

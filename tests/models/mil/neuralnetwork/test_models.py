@@ -346,4 +346,4 @@ def test_a_network_is_opened_from_a_written_file_whose_name_tells_its_kind(tmp_p
     from hettop.models.resolve import resolve
 
     path = written(on_images("RGB"), tmp_path)
-    assert resolve(str(path)).note == "NeuralNetwork translated to ONNX, CPU"
+    assert resolve(str(path)).note == "NeuralNetwork translated to ONNX"
