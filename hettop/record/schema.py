@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import cleandoc
 from typing import Any
 
 import msgspec
@@ -35,13 +36,18 @@ def recording_schema() -> dict[str, Any]:
         "description": "Unknown fields are ignored. docs/reference/format.md has the rules that a schema cannot "
         "express.",
         "anyOf": [*known["anyOf"], newer],
-        "$defs": components,
+        "$defs": {name: _described(component) for name, component in components.items()},
     }
 
 
 def schema_text() -> str:
     """As it is published."""
     return msgspec.json.format(msgspec.json.encode(recording_schema(), order="sorted"), indent=1).decode() + "\n"
+
+
+def _described(component: dict[str, Any]) -> dict[str, Any]:
+    """With its description without the indent of the docstring, which some versions of msgspec keep."""
+    return {**component, "description": cleandoc(component["description"])} if "description" in component else component
 
 
 def _column(kind: type) -> dict[str, Any]:
