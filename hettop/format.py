@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TypeVar
 
 from hettop.units import NS_PER_S
+
+What = TypeVar("What", bound=Hashable)
 
 UNKNOWN = "n/a"
 
@@ -148,6 +151,14 @@ def size(number_of_bytes: int | None) -> str:
             return f"{value:.0f} {unit}" if unit == "B" or abs(value) >= 99.95 else f"{value:.1f} {unit}"
         value /= 1000
     raise AssertionError("the last unit takes any size")
+
+
+def together(said: Iterable[tuple[str, What]]) -> list[tuple[str, What]]:
+    """Names with what is said of each; `A, B` where the same is said of both. In the order of first appearance."""
+    names: dict[What, dict[str, None]] = {}
+    for name, what in said:
+        names.setdefault(what, {})[name] = None
+    return [(", ".join(found), what) for what, found in names.items()]
 
 
 def unit_name(unit: str, *, short: bool = False) -> str:

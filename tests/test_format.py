@@ -177,3 +177,8 @@ def test_short_unit_names(unit: str, text: str) -> None:
 )
 def test_decimal_points_of_a_column_are_aligned(cells: list[str], expected: list[str]) -> None:
     assert fmt.aligned(cells) == expected
+
+
+def test_names_of_which_the_same_is_said_stand_together() -> None:
+    said = [("A", "slow"), ("B", "fast"), ("C", "slow"), ("A", "slow"), ("A", "loud")]
+    assert fmt.together(said) == [("A, C", "slow"), ("B", "fast"), ("A", "loud")]

@@ -26,6 +26,7 @@ from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.events import NO_LOAD
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_NOT_MET, EXIT_UNDECIDED
+from hettop.format import together
 from hettop.measurement.arguments import model_options, wants_canary
 from hettop.measurement.headless import Headless
 from hettop.measurement.options import (
@@ -220,9 +221,9 @@ def _exit_code(session: Session, thresholds: Sequence[Threshold], *, proof: bool
     """0 if a unit was measured and all thresholds are met; 1 if one is not met, 4 if one is undecided."""
     rows = statistics(session)
     if not any(row.n for row in rows):
-        for row in rows:
-            reason = row.error.message if row.error else "nothing was measured"
-            print_error(f"{row.unit}: {reason}", row.error.hint if row.error else "")
+        reasons = ((row.error.message, row.error.hint) if row.error else ("nothing was measured", "") for row in rows)
+        for units, (message, hint) in together(zip((row.unit for row in rows), reasons, strict=True)):
+            print_error(f"{units}: {message}", hint)
         return EXIT_FAILED
     if proof:
         judged = prove(thresholds, session, in_order_of(session))

@@ -18,7 +18,7 @@ from hettop.session.beside import beside, sentence
 from hettop.session.power_summary import power_summary
 from hettop.session.session import Session
 from hettop.session.states import FALSE_ALARMS
-from hettop.session.statistics import IdleGap, Statistics
+from hettop.session.statistics import IdleGap, Reason, Statistics
 from hettop.session.tokens import PREFILL, TokensPerCall, tokens_per_call
 from hettop.stats.clock import has_lost
 from hettop.stats.resampling import LEAST_VALUES
@@ -28,6 +28,11 @@ from hettop.units import NS_PER_S
 
 CORE_ML, SERVER = "coreml", "server"
 WORTH_SAYING = 2
+
+
+def failure_words(error: Reason) -> str:
+    """Why something failed, with the hint in parentheses."""
+    return clean(error.message) + (f" ({clean(error.hint)})" if error.hint else "")
 
 
 def power_line(session: Session) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from hettop.compute_units import reference_unit
 from hettop.events import NO_LOAD, split_row
-from hettop.format import UNKNOWN, count, milliseconds, percent, significant
+from hettop.format import UNKNOWN, count, milliseconds, percent, significant, together
 from hettop.report.explain import footnote
 from hettop.report.notes import (
     SERVER,
@@ -14,6 +14,7 @@ from hettop.report.notes import (
     clock_notes,
     drift_notes,
     energy_interval,
+    failure_words,
     gap_blocks,
     interruption_notes,
     power_notes,
@@ -48,7 +49,7 @@ def session_blocks(session: Session, found: Sequence[str] = ()) -> Iterator[Bloc
         return
     yield _table(rows) if rows else Paragraph("nothing was measured", "warning")
     yield from gap_blocks(rows)
-    for text in dict.fromkeys(_failures(rows)):
+    for text in _failures(rows):
         yield Paragraph(text, "error")
     first = (*interruption_notes(session), *clock_notes(session), *protocol_notes(session, rows), *_first_use(rows))
     then = (*token_notes(session, rows), *beside_notes(session), *power_notes(session, rows))
@@ -98,12 +99,13 @@ def _ms(value: float | None) -> str:
 
 def _unit_notes(session: Session) -> list[str]:
     """What the engines had to say: how many threads the default is, which shapes were chosen; once for all units."""
-    found: dict[str, list[str]] = {}
-    for unit in session.units.values():
-        for note in (unit.note or "").split(" · "):
-            if note:
-                found.setdefault(clean(note), []).append(clean(unit.name, 30))
-    return [f"{', '.join(names)}: {note}" for note, names in found.items()]
+    notes = (
+        (clean(unit.name, 30), clean(note))
+        for unit in session.units.values()
+        for note in (unit.note or "").split(" · ")
+        if note
+    )
+    return [f"{names}: {note}" for names, note in together(notes)]
 
 
 def _title(session: Session) -> str:
@@ -167,12 +169,8 @@ def _interval(interval: tuple[float | None, float | None] | None) -> str:
 
 
 def _failures(rows: Sequence[Statistics]) -> list[str]:
-    found = []
-    for row in rows:
-        if row.error is not None:
-            hint = f" ({clean(row.error.hint)})" if row.error.hint else ""
-            found.append(f"{clean(row.unit, 30)}: {clean(row.error.message)}{hint}")
-    return found
+    failed = ((clean(row.unit, 30), failure_words(row.error)) for row in rows if row.error is not None)
+    return [f"{units}: {words}" for units, words in together(failed)]
 
 
 def _notes(rows: Sequence[Statistics]) -> list[str]:

@@ -16,9 +16,9 @@ from hettop.analysis.unit_samples import NATIVE, RESPONSE, Measured
 from hettop.analysis.verdict import Facts, FewTurns, Verdict
 from hettop.compute_units import reference_unit
 from hettop.events import FIRST_TOKENS, NO_LOAD, split_row
-from hettop.format import UNKNOWN, count, milliseconds, percent, significant
+from hettop.format import UNKNOWN, count, milliseconds, percent, significant, together
 from hettop.report.explain import footnote
-from hettop.report.notes import power_line, protocol_notes
+from hettop.report.notes import failure_words, power_line, protocol_notes
 from hettop.report.swift import python_snippet, swift_snippet
 from hettop.session.session import Session
 from hettop.stats.quantiles import CONFIDENCE, samples_needed
@@ -493,9 +493,9 @@ def _stalls(judged: Judgement) -> str:
 
 
 def failure_lines(verdict: Verdict) -> Iterator[str]:
-    for unit, reason in list(verdict.failed.items())[:UNITS_NAMED]:
-        hint = f" ({clean(reason.hint)})" if reason.hint else ""
-        yield f"{clean(unit, 30)}: {clean(reason.message)}{hint}"
+    failed = [(clean(unit, 30), failure_words(reason)) for unit, reason in verdict.failed.items()][:UNITS_NAMED]
+    for units, words in together(failed):
+        yield f"{units}: {words}"
     timed = {row.unit for row in verdict.rows if row.n and row.load == verdict.load}
     for unit in [name for name in verdict.unmeasured if name in timed][:UNITS_NAMED]:
         yield f"{clean(unit, 30)}: no native latency reported by the framework; hint: --by wall"
