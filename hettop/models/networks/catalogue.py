@@ -13,7 +13,7 @@ from functools import partial
 
 from hettop.errors import HettopError
 from hettop.models.networks.builder import Builder, TooSmallError
-from hettop.models.networks.classic import alexnet, densenet, resnet, squeezenet, vgg
+from hettop.models.networks.classic import alexnet, densenet, resnet, resnet_v2, squeezenet, vgg
 from hettop.models.networks.inception import googlenet, inception_v3, inception_v4, xception
 from hettop.models.networks.layers import Layer, Map
 from hettop.models.networks.mobile import MNASNET, MOBILENETV2, inverted, mobilenetv1, shufflenetv2
@@ -94,6 +94,7 @@ ARCHITECTURES: Mapping[str, Architecture] = {
         partial(resnet, repeats=(3, 8, 36, 3), bottleneck=True),
         published=Published(11636.60, 60.19, 78.31, 94.05),
     ),
+    "resnet152v2": Architecture("ResNet V2 152", partial(resnet_v2, repeats=(3, 8, 36, 3))),
     "googlenet": Architecture("GoogLeNet", googlenet),
     "inceptionv3": Architecture("Inception-v3", inception_v3, 299, published=Published(5730.17, 27.16, 75.64, 92.59)),
     "inceptionv4": Architecture("Inception-v4", inception_v4, 299, published=Published(12561.10, 42.68, 80.08, 94.89)),

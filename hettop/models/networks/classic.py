@@ -68,6 +68,27 @@ def _residual(net: Builder, x: Map, channels: int, stride: int, *, bottleneck: b
     return net.add(branch, x, "relu")
 
 
+def resnet_v2(net: Builder, repeats: tuple[int, ...]) -> None:
+    """He et al. 2016, "Identity mappings": norm and rectifier come first; a stage's last block has the stride."""
+    x = net.pool(net.convolve(net.image, 64, 7, 2, activation="", bias="bias"), "max", 3, 2, 1)
+    for stage, number in enumerate(repeats):
+        for block in range(number):
+            halves = block == number - 1 and stage < len(repeats) - 1
+            x = _preactivated(net, x, 64 << stage, 2 if halves else 1, widens=not block)
+    net.dense(net.mean(net.norm(x)), CLASSES)
+
+
+def _preactivated(net: Builder, x: Map, channels: int, stride: int, *, widens: bool) -> Map:
+    active = net.norm(x)
+    inner = net.convolve(net.convolve(active, channels), channels, 3, stride)
+    branch = net.convolve(inner, 4 * channels, activation="", bias="bias", gain=BRANCH_GAIN)
+    if widens:
+        x = net.convolve(active, 4 * channels, 1, stride, activation="", bias="bias")
+    elif stride > 1:
+        x = net.pool(x, "max", 1, stride)
+    return net.add(branch, x)
+
+
 def densenet(net: Builder, growth: int, blocks: tuple[int, ...], channels: int) -> None:
     """Huang et al. 2017: each layer's output is appended to all before it; between blocks channels are halved."""
     x = net.pool(net.convolve(net.image, channels, 7, 2), "max", 3, 2, 1)

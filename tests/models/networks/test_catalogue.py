@@ -26,6 +26,7 @@ COUNTS = {
     "resnet50": 25_557_032,
     "resnet101": 44_549_160,
     "resnet152": 60_192_808,
+    "resnet152v2": 60_236_904,  # Keras's, those that are trained
     "googlenet": 6_998_552,  # of Caffe's model zoo, without the classifiers for training
     "inceptionv3": 23_834_568,  # 27,161,264 with the classifier for training
     "inceptionv4": 42_679_816,
@@ -55,7 +56,8 @@ def test_parameters_are_those_of_the_released_models(name: str) -> None:
     assert network(parse_variant(name)).published_parameters == COUNTS[name]
 
 
-@pytest.mark.parametrize("name", ["resnet18:64x64", "googlenet:64x64", "densenet121:32x32", "shufflenetv2-0.5:64x64:b2",
+@pytest.mark.parametrize("name", ["resnet18:64x64", "resnet152v2:64x64", "googlenet:64x64", "densenet121:32x32",
+                                  "shufflenetv2-0.5:64x64:b2",
                                   "nasnet-mobile:64x64", "xception:96x64", "inceptionv3:128x128"])  # fmt: skip
 def test_the_file_has_the_shapes_and_counts_of_the_description(name: str) -> None:
     """Shapes by ONNX's own inference; multiply-accumulates from these, and not from the description."""
@@ -84,7 +86,9 @@ def test_maximum_pooling_with_a_square_at_the_edge_has_the_papers_sizes() -> Non
     assert [pool.output.height for pool in pools if pool.output.height != pool.source.height] == [56, 28, 14, 7]
 
 
-@pytest.mark.parametrize("name", ["mnasnet:64x64", "resnet34:64x64", "densenet169:32x32", "nasnet-mobile:64x64"])
+@pytest.mark.parametrize(
+    "name", ["mnasnet:64x64", "resnet34:64x64", "densenet169:32x32", "nasnet-mobile:64x64", "resnet152v2:64x64"]
+)
 def test_activations_stay_in_the_range_of_half_precision(name: str) -> None:
     net = network(parse_variant(name))
     model = build_model(net)

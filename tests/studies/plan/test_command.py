@@ -171,7 +171,10 @@ def test_a_network_of_the_paper_is_planned_by_its_name() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [*("inceptionv4", "mnasnet", "mnasnet-1.3", "mobilenetv2-1.3", "mobilenetv2-1.4"), *("vgg16", "mnasnet-0.5")],
+    [
+        *("inceptionv4", "mnasnet", "mnasnet-1.3", "mobilenetv2-1.3", "mobilenetv2-1.4"),
+        *("vgg16", "mnasnet-0.5", "resnet152v2"),
+    ],
 )
 def test_networks_of_the_paper_are_built_in(name: str) -> None:
     assert name in {each["name"] for each in one_document(called("models", "--json").stdout)["models"]}
