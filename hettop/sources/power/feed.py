@@ -314,10 +314,13 @@ class Outbox:
         self.dropped = 0
 
     def put(self, news: Window | Status) -> None:
+        """Add it; of too many, the oldest window is dropped, and no status while there is a window."""
         with self._lock:
             self._news.append(news)
-            while len(self._news) > self._most:
-                self.dropped += isinstance(self._news.popleft(), Window)
+            if len(self._news) > self._most:
+                oldest = next((at for at, each in enumerate(self._news) if isinstance(each, Window)), None)
+                self.dropped += oldest is not None
+                del self._news[oldest or 0]
 
     def take(self, earliest: int, latest: int) -> list[Power | PowerStatus]:
         """All of it as events, in order, with times from `earliest` to `latest` (ns of the session)."""

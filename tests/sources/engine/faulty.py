@@ -2,7 +2,7 @@
 
 Named to the engine as `tests.sources.engine.faulty:FaultyBackend`. The model says what happens: `UNIT FAULT CALL`,
 several of them joined by `;`, where call 0 is the load. Units that are not named are well. A call takes 1 ms.
-The fault `mark` is none: it creates the file named by the environment variable `MARK`.
+The faults `mark` and `await_mark` are none: they make, or wait for, the file that the variable `MARK` names.
 """
 
 from __future__ import annotations
@@ -73,6 +73,11 @@ class FaultyBackend:
 
     def mark(self) -> None:
         Path(os.environ[MARK]).touch()
+
+    def await_mark(self) -> None:
+        """Not wrong, but as slow as a test wants."""
+        while not Path(os.environ[MARK]).exists():
+            self.clock.sleep_until(self.clock.now() + CALL_NS)
 
     def rush(self) -> None:
         self._call_ns = 0

@@ -134,14 +134,14 @@ def test_drain_returns_at_once_with_nothing(fed: Fed) -> None:
     assert fed.feed.drain(5) == []
 
 
-def test_what_nobody_drains_is_dropped_oldest_first_and_counted(source: ScriptedSource) -> None:
-    fed = Fed(Chooses(source), buffer=3)
+def test_of_what_nobody_drains_the_oldest_samples_are_dropped_and_counted_and_no_status(source: ScriptedSource) -> None:
+    fed = Fed(Chooses(source), buffer=5)
     source.will(*(sample(cpu=float(number)) for number in range(10)), None)
     wait_for(lambda: fed.feed.dropped >= 7, "seven are dropped")
     wait_for(lambda: source.runs == 1 and fed.feed.dropped == 8, "and one more for the last word")
     fed.drain()
     assert [event.mw["cpu"] for event in fed.samples] == [8.0, 9.0]
-    assert fed.states == ["stopped"]
+    assert fed.states == ["starting", "running", "stopped"]
     fed.feed.close()
 
 

@@ -264,8 +264,11 @@ def test_an_engine_that_is_killed_while_it_starts_is_a_failure_of_its_unit_and_t
     assert [(row.unit, row.n, row.error) for row in result.rows] == [(U, 2, None), ("ALL", 0, error)]
 
 
-def test_a_start_during_which_the_engine_was_stopped_is_made_again() -> None:
-    starts, pids = ColdStarts(setup_of(), 1), set()
+def test_a_start_during_which_the_engine_was_stopped_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(faulty.MARK, str(tmp_path / "seen"))
+    starts, pids = ColdStarts(setup_of(f"{U} await_mark 0"), 1), set()
 
     def continued() -> bool:
         starts.pump()
@@ -274,6 +277,7 @@ def test_a_start_during_which_the_engine_was_stopped_is_made_again() -> None:
         (engine,) = [each for each in psutil.Process().children() if "engine.worker" in str(each.cmdline())]
         os.kill(engine.pid, signal.SIGCONT)
         pids.add(engine.pid)
+        (tmp_path / "seen").touch()
         return True
 
     wait_for(continued, "it loads, and is continued")
