@@ -607,6 +607,8 @@ def _plain(schema: Any) -> Any:
         kept = {key: each for key, each in schema.items() if key not in LIMITS}
         if isinstance(kept.get("description"), str):
             del kept["description"]
+        if kept.get("default") == {}:  # msgspec names it from 0.23 on
+            del kept["default"]
         return {key: _plain(each) for key, each in kept.items()}
     return [_plain(each) for each in schema] if isinstance(schema, list) else schema
 

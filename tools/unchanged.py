@@ -50,9 +50,9 @@ def run(hettop: Hettop, *args: str, may_refuse: bool = False) -> str:
 
 
 def results(folder: Path, hettop: Hettop) -> dict[str, Any]:
-    """Every result of the recordings in `folder`, by the name of its file in tests/golden."""
+    """Every result of the recordings with samples in `folder`, by the name of its file in tests/golden."""
     found: dict[str, Any] = {}
-    files = sorted(folder.glob("*.jsonl"))
+    files = [file for file in sorted(folder.glob("*.jsonl")) if '"k":"samples"' in file.read_text(encoding="utf-8")]
     for file in files:
         found[f"replay-{file.stem}"] = json.loads(run(hettop, "replay", str(file), "--headless", "--json"))
         found[f"decide-{file.stem}"] = json.loads(run(hettop, "decide", str(file), "--json"))
