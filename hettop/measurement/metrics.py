@@ -19,7 +19,7 @@ from hettop.record.disk import fault_text
 from hettop.session.session import Session
 
 HOST = "127.0.0.1"
-PATIENCE_S = 5.0  # for the answer; a measurement is pumped ten times a second, but a screen may be stopped
+PATIENCE_S = 5.0  # for the answer; a measurement is pumped four times a second at least, but a screen may be stopped
 SLOWEST_CLIENT_S = 10
 # A page in a browser can have any name point at 127.0.0.1; the name it used is what gives it away.
 NAMES = frozenset({"127.0.0.1", "localhost"})
