@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from hettop.events import NO_LOAD, AnyEvent, Column, Control, Samples, split_row
 from hettop.session.answers import answers_of, gives_answers
-from hettop.session.condition import Condition, ConditionKey, DurationSeries, ends_turn
+from hettop.session.condition import Condition, ConditionKey, DurationSeries, TurnNumbers
 from hettop.session.session import MOST_CONDITIONS, Session
 from hettop.stats.histogram import Histogram
 from hettop.stats.moments import Moments
@@ -202,21 +202,21 @@ class Stretches:
 
     def __init__(self) -> None:
         self._kept: dict[ConditionKey, SampleReservoir] = {}
-        self._turn, self._in_turn = 0, ""
+        self._turns = TurnNumbers()
 
     def add(self, event: AnyEvent) -> None:
         match event:
             case Control(action="reset"):
                 self._kept.clear()
-            case Samples(phase="resume") if ends_turn(event):
-                self._in_turn = ""
+            case Samples(phase="resume"):
+                self._turns.resumed(event)
             case Samples(phase="steady"):
-                if event.unit != self._in_turn:
-                    self._turn, self._in_turn = self._turn + 1, event.unit
+                turn = self._turns.of(event, int(event.starts_ns()[-1] + event.lat_ns[-1]))
                 key = ConditionKey(event.unit, event.condition, event.thermal)
                 if key in self._kept or len(self._kept) < MOST_CONDITIONS:
-                    turn = self._turn if event.answer is None else event.answer
-                self._kept.setdefault(key, SampleReservoir()).add(event, turn)
+                    self._kept.setdefault(key, SampleReservoir()).add(
+                        event, turn if event.answer is None else event.answer
+                    )
 
     def column(self, key: ConditionKey, name: str) -> Column | None:
         """One series of a condition; None when there is none. See `SampleReservoir.column`."""

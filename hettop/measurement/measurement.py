@@ -25,7 +25,7 @@ from hettop.measurement.setup import Setup, make_header
 from hettop.measurement.validated_rails import remember_session
 from hettop.processes.child_process import environment_for_child
 from hettop.processes.reaper import Reaper
-from hettop.record.window_coalescer import gathered
+from hettop.record.window_coalescer import coalesce
 from hettop.record.writer import Closed
 from hettop.session.session import Session
 from hettop.session.unit import Unit
@@ -210,7 +210,7 @@ class Measurement:
         """Fold and record what all sources have."""
         t = self.now_ns
         for source in self._sources:
-            for event in gathered(source.drain(t)):
+            for event in coalesce(source.drain(t)):
                 self._receive(event)
         if self._warmups is not None:
             self._warmups.watch(self.session, t)
@@ -225,7 +225,7 @@ class Measurement:
         """End inference, load, power and recording; returns what became of the recording. May be called twice.
 
         `last_word` is called just before the recording ends: it is asked for when the last samples are folded and
-        nothing runs any more, which working it out could disturb.
+        nothing runs any more, so that computing it disturbs no measurement.
         """
         # The load outlasts the inference, whose last samples are labelled with it.
         self.engine.close()

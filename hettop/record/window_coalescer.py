@@ -30,15 +30,31 @@ class _Pending:
     n: int = 0
 
 
-def gathered(drained: Sequence[AnyEvent]) -> list[AnyEvent]:
-    """What was drained from an engine at one moment, with fewer windows: those of one unit as one where they may be."""
-    coalescer = WindowCoalescer()
-    taken = [event for each in drained for event in coalescer.add(each)]
-    return taken + coalescer.flush(drained[-1].t) if drained else []
+def coalesce(drained: Sequence[AnyEvent]) -> list[AnyEvent]:
+    """The events of one look at a source, with consecutive windows of a unit as one; their usage comes after them."""
+    found: list[AnyEvent] = []
+    run, usage = _Pending(since=0), list[AnyEvent]()
+    for event in drained:
+        if isinstance(event, Usage):
+            usage.append(event)
+            continue
+        if not (isinstance(event, Samples) and run.windows and _continues(run, event)):
+            found += [*_merged(run), *usage]
+            run, usage = _Pending(since=0), []
+        if isinstance(event, Samples):
+            run.windows.append(event)
+            run.n += event.n
+        else:
+            found.append(event)
+    return [*found, *_merged(run), *usage]
+
+
+def _merged(run: _Pending) -> list[Samples]:
+    return merge(run.windows, run.windows[-1].t) if run.windows else []
 
 
 class WindowCoalescer:
-    """Holds back windows, usage and frame times of up to `GATHER_NS`; within one unit the order never changes."""
+    """Holds back windows, usage and frame times of up to `GATHER_NS`; the order of a unit's windows never changes."""
 
     def __init__(self) -> None:
         self._windows: dict[str, _Pending] = {}
@@ -209,7 +225,8 @@ def cut(window: Samples, part: slice, start: int) -> Samples:
 def _continues(pending: _Pending, window: Samples) -> bool:
     last = pending.windows[-1]
     return (
-        window.condition == last.condition
+        window.unit == last.unit
+        and window.condition == last.condition
         and window.phase == last.phase
         and window.thermal == last.thermal
         and window.answer == last.answer

@@ -419,9 +419,38 @@ LEAST_BREAK_NS = 250_000_000
 """A pause as long as the shortest turn of another unit ends a turn, whatever ran meanwhile."""
 
 
-def ends_turn(window: Samples) -> bool:
-    """Whether a window of phase `resume` comes after a break that is long enough."""
-    return int(window.gap_ns[0]) >= LEAST_BREAK_NS
+class TurnNumbers:
+    """Numbers the turns of all units.
+
+    Times decide, and not the order of arrival: the last windows of a turn often arrive after the first ones of the next
+    unit's.
+    """
+
+    def __init__(self) -> None:
+        self._last = 0
+        self._latest: dict[str, _LatestWindow] = {}
+
+    def resumed(self, window: Samples) -> None:
+        """Take in a window of phase `resume`: after a break that is long enough, the unit's turn is over."""
+        if int(window.gap_ns[0]) >= LEAST_BREAK_NS:
+            self._latest.pop(window.unit, None)
+
+    def of(self, window: Samples, end_ns: int) -> int:
+        """The number of the turn that a steady window, which ends at `end_ns`, belongs to."""
+        before = self._latest.get(window.unit)
+        if before is None or any(before.end_ns <= other.t0 < window.t0 for other in self._latest.values()):
+            self._last += 1
+            turn = self._last
+        else:
+            turn = before.turn
+        self._latest[window.unit] = _LatestWindow(turn, window.t0, end_ns)
+        return turn
+
+
+class _LatestWindow(NamedTuple):
+    turn: int
+    t0: int
+    end_ns: int
 
 
 MOST_TURNS = 4096

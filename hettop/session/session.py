@@ -15,7 +15,7 @@ from hettop.session.answers import Answers
 from hettop.session.beside import RecentComparisons
 from hettop.session.canary import CanaryFold
 from hettop.session.causes import Causes
-from hettop.session.condition import LONGEST_WINDOW_NS, Condition, ConditionKey, PowerHistory, ends_turn
+from hettop.session.condition import LONGEST_WINDOW_NS, Condition, ConditionKey, PowerHistory, TurnNumbers
 from hettop.session.energy import Energy
 from hettop.session.event_log import EventLog
 from hettop.session.history import LONGEST_TEXT, History
@@ -76,8 +76,7 @@ class Session:
         self.dropped = 0
         self.ended: events.End | None = None
         self.inputs: list[str] = []
-        self._turn, self._in_turn = 0, ""
-        """How many turns there were, and whose the last one is: empty after a pause, which ends a turn, too."""
+        self._turns = TurnNumbers()
         self._raw_limit = raw_limit
         self._trailing = trailing
 
@@ -148,15 +147,13 @@ class Session:
             unit.apart_from_steady(event)
             condition = self.conditions.get(ConditionKey(event.unit, event.condition, event.thermal))
             if event.phase == "resume":
-                if ends_turn(event):
-                    self._in_turn = ""
+                self._turns.resumed(event)
                 if gap is not None and condition is not None:
                     condition.gaps.resumed(gap, event.lat_ns)
             return
         condition = self._condition(event)
-        if event.unit != self._in_turn:
-            self._turn, self._in_turn = self._turn + 1, event.unit
-        condition.turns.begin(self._turn if event.answer is None else event.answer, condition.wall.n, event.t0)
+        turn = self._turns.of(event, int(ends[-1]))
+        condition.turns.begin(turn if event.answer is None else event.answer, condition.wall.n, event.t0)
         if event.position and (answers := self._answers(event.unit, event.condition)) is not None:
             answers.tokens_came(event)
         spikes = condition.add(event, ends, pause, self.limit_ns, self.causes.settled, wait_ns=wait)

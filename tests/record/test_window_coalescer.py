@@ -6,18 +6,19 @@ from itertools import groupby
 
 import msgspec
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hettop import events
 from hettop.events import AnyEvent, Samples
-from hettop.record.window_coalescer import GATHER_NS, WindowCoalescer, gathered, later, merge, since, split
+from hettop.record.window_coalescer import GATHER_NS, WindowCoalescer, coalesce, later, merge, since, split
 from hettop.session.session import Session
 from tests.record.stories import MS, SECOND, flushes, samples_of, story, window
 
 
-def in_time(told: list[AnyEvent]) -> list[AnyEvent]:
-    """As a recording gathers, which is told of them one after another."""
+def recorded(told: list[AnyEvent]) -> list[AnyEvent]:
+    """Feed events one by one, as a recording does."""
     gatherer = WindowCoalescer()
     found: list[AnyEvent] = []
     now = 0
@@ -77,7 +78,7 @@ def test_cutting_at_an_origin_keeps_the_samples_that_started_after_it(origin: in
 
 
 def test_a_window_spans_at_most_a_second_of_flushes() -> None:
-    lines = in_time([*flushes(1, 10.0)])
+    lines = recorded([*flushes(1, 10.0)])
     assert 10 <= len(lines) <= 15
     for line in lines:
         assert isinstance(line, Samples)
@@ -93,12 +94,12 @@ def test_no_sample_waits_longer_than_the_limit_once_time_is_known() -> None:
 
 def test_a_window_never_exceeds_the_limit_of_samples() -> None:
     big = [window(index * 10**8, [5_000] * 9_000, gaps=[0] * 9_000) for index in range(3)]
-    assert [event.n for event in in_time([*big]) if isinstance(event, Samples)] == [18_000, 9_000]
+    assert [event.n for event in recorded([*big]) if isinstance(event, Samples)] == [18_000, 9_000]
 
 
-def test_units_that_alternate_are_gathered_each_for_itself() -> None:
+def test_units_that_alternate_are_coalesce_each_for_itself() -> None:
     told = [window(index * 10 * MS, [5 * MS], unit="AB"[index % 2]) for index in range(10)]
-    found = in_time([*told])
+    found = recorded([*told])
     assert [(event.unit, event.n) for event in found if isinstance(event, Samples)] == [("A", 5), ("B", 5)]
 
 
@@ -111,7 +112,7 @@ def test_a_change_of_phase_or_condition_begins_a_new_window() -> None:
         window(40, [5], condition="cpu:1", thermal="fair"),
         window(50, [5], condition="cpu:1", thermal="fair", native=[4]),
     ]
-    assert [event.n for event in in_time([*told]) if isinstance(event, Samples)] == [1, 2, 1, 1, 1]
+    assert [event.n for event in recorded([*told]) if isinstance(event, Samples)] == [1, 2, 1, 1, 1]
 
 
 def test_what_changes_the_state_ends_all_windows_before_it_and_readings_do_not() -> None:
@@ -121,7 +122,7 @@ def test_what_changes_the_state_ends_all_windows_before_it_and_readings_do_not()
         events.Power(t=20, source="s", elapsed_ns=1),
         events.Control(t=30, action="pause"),
     ]
-    found = in_time(told)
+    found = recorded(told)
     assert [type(event).__name__ for event in found] == ["Power", "Samples", "Samples", "Control"]
     assert [event.t for event in found] == [20, 30, 30, 30]
 
@@ -134,7 +135,7 @@ def test_usage_is_summed_per_unit_and_frames_together() -> None:
         events.Frame(t=4, redraws=1, total_ns=100, worst_ns=100),
         events.Frame(t=5, redraws=2, total_ns=300, worst_ns=250),
     ]
-    first, second, frame = in_time(told)
+    first, second, frame = recorded(told)
     assert msgspec.to_builtins(first) == {
         "k": "usage", "t": 5, "unit": "A", "minor_faults": 7, "voluntary_switches": 1, "collections": 2
     }  # fmt: skip
@@ -146,12 +147,12 @@ def test_usage_is_summed_per_unit_and_frames_together() -> None:
 
 @settings(deadline=None, max_examples=20)  # the first example imports what the others have
 @given(st.integers(0, 50))
-def test_folding_what_was_gathered_gives_the_same_state(seed: int) -> None:
+def test_folding_what_was_coalesce_gives_the_same_state(seed: int) -> None:
     told = list(story(seed, 20.0))
     looks = [list(group) for _, group in groupby(told, key=lambda event: event.t // (250 * MS))]
-    drained = [event for look in looks for event in gathered(look)]
+    drained = [event for look in looks for event in coalesce(look)]
     assert len(drained) < len(told)
-    one_by_one, *others = (keyframe_of(each) for each in (told, in_time(told), drained))
+    one_by_one, *others = (keyframe_of(each) for each in (told, recorded(told), drained))
     assert others == [one_by_one, one_by_one]
 
 
@@ -169,16 +170,41 @@ def test_what_is_drained_at_once_has_one_window_for_each_unit() -> None:
         window(1_320, [300], gaps=[10]),
         events.Usage(t=0, unit="CPU_ONLY", minor_faults=2),
     ]
-    samples, usage = gathered([msgspec.structs.replace(event, t=5_000) for event in drained])
+    samples, first, second = coalesce([msgspec.structs.replace(event, t=5_000) for event in drained])
     assert isinstance(samples, Samples)
     assert (samples.n, samples.t, samples.starts_ns().tolist()) == (3, 5_000, [1_000, 1_110, 1_320])
-    assert isinstance(usage, events.Usage)
-    assert (usage.minor_faults, usage.t) == (3, 5_000)
-    assert gathered([]) == []
+    assert [each.minor_faults for each in (first, second) if isinstance(each, events.Usage)] == [1, 2]
+    assert coalesce([]) == []
+
+
+def turns_of_both_units() -> list[AnyEvent]:
+    """Two units in turns of 250 ms: each begins with a `resume` and has flushes of 50 ms, the last of which is late."""
+    told: list[Samples] = []
+    for turn in range(12):
+        begin, unit = turn * 251 * MS, "AB"[turn % 2]
+        told.append(window(begin, [5 * MS], unit=unit, phase="resume", gaps=[251 * MS]))
+        told += [window(begin + (5 + 50 * flush) * MS, [10 * MS] * 4, unit=unit) for flush in range(4)]
+        if turn:  # the last flush of the turn before arrives after the first two of this one
+            told[-6:-3] = [*told[-5:-3], told[-6]]
+    return [msgspec.structs.replace(each, t=60 * MS + place * 50 * MS) for place, each in enumerate(told)]
+
+
+@pytest.mark.parametrize("look_ns", [50 * MS, 250 * MS, 700 * MS])
+def test_turns_stay_turns_however_windows_are_coalesced(look_ns: int) -> None:
+    told = turns_of_both_units()
+    looks = [list(group) for _, group in groupby(told, key=lambda event: event.t // look_ns)]
+    for each in (told, recorded(told), [event for look in looks for event in coalesce(look)]):
+        session = Session(raw_limit=0)
+        for event in each:
+            session.fold(event)
+        for condition in session.conditions.values():
+            of_each = condition.turns.of_first(condition.wall.n)
+            assert of_each is not None
+            assert np.unique(of_each, return_counts=True)[1].tolist() == [16] * 6, condition.key
 
 
 def test_times_of_commit_never_decrease() -> None:
-    found = in_time(list(story(3, 30.0)))
+    found = recorded(list(story(3, 30.0)))
     assert np.all(np.diff([event.t for event in found]) >= 0)
 
 
@@ -189,7 +215,7 @@ def test_stretches_that_an_engine_was_charged_in_are_joined_where_they_are_alike
         events.Usage(t=200 * MS, unit="A", involuntary_switches=1, spans=[(100, 150, events.SWITCHED)]),
         events.Usage(t=300 * MS, unit="A", involuntary_switches=1, spans=[(200, 250, events.SWITCHED)]),
     ]
-    (line,) = in_time([*told])
+    (line,) = recorded([*told])
     assert isinstance(line, events.Usage)
     assert line.spans == [(0, 100, events.FAULTED_MINOR), (100, 150, events.SWITCHED), (200, 250, events.SWITCHED)]
 
