@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from hettop.errors import HettopError
 from hettop.models.inspection import macs
 from hettop.models.inspection.graph import Graph, Layer, Shape, Tensor, Weight, total_bytes
+from hettop.models.mil.call import DAMAGED, PARAMETER_ERRORS
 from hettop.models.mil.neuralnetwork.shapes import convolution_weight, input_shape, output_shapes, steps_and_batch
 from hettop.models.mil.package import Package
 from hettop.text import clean
@@ -41,22 +43,30 @@ def read_network(package: Package, shapes: Mapping[str, Shape] | None = None) ->
         kind = clean(str(layer.WhichOneof("layer")))
         ops[kind] += 1
         inputs = [known.get(name) for name in layer.input]
-        outputs = output_shapes(layer, inputs)
-        known |= dict(zip(layer.output, outputs, strict=True))
-        own = list(_weights(layer, kind))
+        try:
+            outputs = output_shapes(layer, inputs)
+            known |= dict(zip(layer.output, outputs, strict=True))
+            own = list(_weights(layer, kind))
+            layers.append(_layer(layer, kind, inputs, outputs, own))
+        except PARAMETER_ERRORS as error:
+            place = f"{package.name}: layer {clean(layer.name)} ({kind})"
+            raise HettopError("format", f"{place} has invalid parameters: {error}", DAMAGED) from error
         weights += own
-        layers.append(
-            Layer(
-                name=clean(layer.name),
-                op=kind,
-                macs=_macs(layer, kind, inputs, outputs[0] if outputs else None),
-                input_bytes=total_bytes(Tensor(FLOAT, shape) for shape in inputs),
-                weight_bytes=sum(weight.stored for weight in own),
-                output_bytes=total_bytes(Tensor(FLOAT, shape) for shape in outputs),
-                dtype=FLOAT,
-            )
-        )
     return Graph(tuple(layers), tuple(weights), ops, (PRECISION_NOTE,))
+
+
+def _layer(
+    layer: Message, kind: str, inputs: list[Shape | None], outputs: Sequence[Shape | None], weights: list[Weight]
+) -> Layer:
+    return Layer(
+        name=clean(layer.name),
+        op=kind,
+        macs=_macs(layer, kind, inputs, outputs[0] if outputs else None),
+        input_bytes=total_bytes(Tensor(FLOAT, shape) for shape in inputs),
+        weight_bytes=sum(weight.stored for weight in weights),
+        output_bytes=total_bytes(Tensor(FLOAT, shape) for shape in outputs),
+        dtype=FLOAT,
+    )
 
 
 def _macs(layer: Message, kind: str, inputs: list[Shape | None], output: Shape | None) -> int | None:

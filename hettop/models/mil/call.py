@@ -15,7 +15,10 @@ from hettop.models.mil.values import Shape
 
 DAMAGED = "the program is damaged: convert the model again"
 # What numpy, protobuf and Python raise for parameters that do not fit each other, as in a damaged file.
-PARAMETER_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, StopIteration, MemoryError)
+PARAMETER_ERRORS = (
+    *(ValueError, TypeError, LookupError, ArithmeticError, AttributeError),
+    *(RuntimeError, StopIteration, MemoryError),
+)
 # The largest constant a translation makes up: a gigabyte of int64 or float64.
 MAX_MADE = 1 << 27
 # Core ML writes "to the end" as a mask; ONNX clamps a bound as large as this one to the size.

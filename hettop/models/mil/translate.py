@@ -329,7 +329,10 @@ def build_model(
     constants = {key: value for key, value in graph.constants.items() if key in used}
     small = {key: value for key, value in constants.items() if value.size <= _LARGE}
     large = [Tensor(key, value.dtype, value.shape) for key, value in constants.items() if key not in small]
-    nodes = [_node(node) for node in graph.nodes]
+    try:
+        nodes = [_node(node) for node in graph.nodes]
+    except PARAMETER_ERRORS as error:
+        raise HettopError("format", f"{name} has invalid parameters: {error}", DAMAGED) from error
     starts, ends = [_value_info(tensor) for tensor in inputs], [_value_info(tensor) for tensor in outputs]
     inner = [_value_info(Tensor(key, dtype, shape)) for key, (dtype, shape) in declared.items()]
     # the weights are inputs of the copy that is checked: checking must not copy them

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hettop.errors import HettopError
 from hettop.models.inspection.inspection import Inspection, Totals, document
 from hettop.models.inspection.reading import inspect
 from tests.models.mil.programs import ct, mb, program, spec
@@ -97,6 +98,15 @@ def test_a_recurrent_layer_is_counted_by_its_steps(tmp_path: Path) -> None:
     found = totals(inspect(written(builder.spec, tmp_path / "m.mlmodel"), shapes={}))
     assert found.macs == 4 * 4 * (8 + 4)
     assert found.parameters == 4 * (32 + 16 + 4)
+
+
+@pytest.mark.parametrize("damage", ["input", "layer"])
+def test_a_layer_without_inputs_or_without_a_kind_is_refused(damage: str, tmp_path: Path) -> None:
+    network = classic()
+    network.neuralNetwork.layers[0].ClearField(damage if damage == "input" else "convolution")
+    with pytest.raises(HettopError, match="has invalid parameters") as caught:
+        inspect(written(network, tmp_path / "m.mlmodel"), shapes={})
+    assert caught.value.kind == "format"
 
 
 def test_layers_and_stages_without_a_translation_are_listed(tmp_path: Path) -> None:

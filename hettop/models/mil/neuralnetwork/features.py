@@ -126,11 +126,47 @@ def tree_classifier(call: Call, given: Message, rows: Rows) -> Tensor:
     return _softmax_with_zero(call, value) if how == _SOFTMAX_WITH_ZERO else value
 
 
+DEEPEST = 1_000
+"""Levels of a tree: ONNX Runtime follows them by recursion, and ends the process where there are ten thousands."""
+
+
+def _check_trees(nodes: Sequence[Message], features: int | None) -> None:
+    """Raise ValueError unless all nodes are in trees: no node twice, no loop, leaves at all ends, known features."""
+    known = {(int(node.treeId), int(node.nodeId)): node for node in nodes}
+    if not nodes or len(known) < len(nodes):
+        raise ValueError("it has no trees" if not nodes else "two nodes of a tree have one number")
+    children = {key: [] if _is_leaf(node) else _children(node) for key, node in known.items()}
+    below = [child for found in children.values() for child in found]
+    inner = set(below)
+    if missing := [child for child in below if child not in known]:
+        raise ValueError(f"tree {missing[0][0]} has no node {missing[0][1]}")
+    if len(inner) < len(below):
+        raise ValueError("a node of a tree has two parents")
+    level, reached = [key for key in known if key not in inner], 0
+    for _ in range(DEEPEST):
+        reached += len(level)
+        level = [child for key in level for child in children[key]]
+    if level:
+        raise ValueError(f"a tree is deeper than {DEEPEST:,} nodes")
+    if reached < len(known):
+        raise ValueError("a tree has a loop")
+    branches = [int(node.branchFeatureIndex) for node in nodes if not _is_leaf(node)]
+    if features is not None and branches and max(branches) >= features:
+        raise ValueError(f"a tree asks for feature {max(branches)} of {features}")
+
+
+def _children(node: Message) -> list[tuple[int, int]]:
+    return [(int(node.treeId), int(child)) for child in (node.trueChildNodeId, node.falseChildNodeId)]
+
+
 def _trees(call: Call, ensemble: Message, row: Tensor) -> Tensor:
     """The sums of leaves and base values, by ONNX's own operator for tree ensembles."""
     nodes = list(ensemble.nodes)
+    _check_trees(nodes, None if row.shape is None else row.shape[-1])
     leaves = [(node, each) for node in nodes for each in node.evaluationInfo if _is_leaf(node)]
     count = int(ensemble.numPredictionDimensions)
+    if not leaves or max(each.evaluationIndex for _, each in leaves) >= count:
+        raise ValueError(f"its leaves have other values than the {count} that it computes")
     attributes = {
         "n_targets": count,
         "nodes_treeids": [int(node.treeId) for node in nodes],

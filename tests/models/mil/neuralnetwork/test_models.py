@@ -342,6 +342,63 @@ def test_damaged_layers_are_named_and_nothing_is_allocated_for_them(tmp_path: Pa
     assert "GB" in refused(huge, tmp_path).message
 
 
+def leads_back(ensemble: Any) -> None:
+    ensemble.nodes[0].trueChildNodeId = 0
+
+
+def leads_nowhere(ensemble: Any) -> None:
+    ensemble.nodes[0].trueChildNodeId = 9
+
+
+def asks_for_a_third_feature(ensemble: Any) -> None:
+    ensemble.nodes[0].branchFeatureIndex = 2
+
+
+def has_a_number_twice(ensemble: Any) -> None:
+    ensemble.nodes[2].nodeId = ensemble.nodes[1].nodeId
+
+
+def has_no_nodes(ensemble: Any) -> None:
+    del ensemble.nodes[:]
+
+
+def has_a_second_value(ensemble: Any) -> None:
+    ensemble.nodes[1].evaluationInfo[0].evaluationIndex = 1
+
+
+def is_deep(ensemble: Any) -> None:
+    """Each second node is a leaf."""
+    del ensemble.nodes[:]
+    for node in range(0, 2_400, 2):
+        ensemble.nodes.add(treeId=0, nodeId=node, nodeBehavior=0, trueChildNodeId=node + 1, falseChildNodeId=node + 2)
+        ensemble.nodes.add(treeId=0, nodeId=node + 1, nodeBehavior=6).evaluationInfo.add(evaluationIndex=0)
+    ensemble.nodes.add(treeId=0, nodeId=2_400, nodeBehavior=6).evaluationInfo.add(evaluationIndex=0)
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (leads_back, "a tree has a loop"),
+        (leads_nowhere, "tree 0 has no node 9"),
+        (asks_for_a_third_feature, "a tree asks for feature 2 of 2"),
+        (has_a_number_twice, "two nodes of a tree have one number"),
+        (has_no_nodes, "it has no trees"),
+        (has_a_second_value, "its leaves have other values than the 1 that it computes"),
+        (is_deep, "a tree is deeper than 1,000 nodes"),
+    ],
+)
+def test_damaged_trees_are_named(damage: Any, words: str, tmp_path: Path) -> None:
+    model = of_features("treeEnsembleRegressor", {"x": 2})
+    ensemble = model.treeEnsembleRegressor.treeEnsemble
+    ensemble.numPredictionDimensions = 1
+    ensemble.basePredictionValue.append(0.0)
+    add_tree(ensemble, 0, 0, 0, 0.5, [(0, 1.0), (0, 2.0)])
+    damage(ensemble)
+    error = refused(model, tmp_path)
+    assert error.kind == "format"
+    assert words in error.message
+
+
 def test_a_network_is_opened_from_a_written_file_whose_name_tells_its_kind(tmp_path: Path) -> None:
     from hettop.models.resolve import resolve
 
