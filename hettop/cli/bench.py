@@ -26,7 +26,7 @@ from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.events import NO_LOAD
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_NOT_MET, EXIT_UNDECIDED
-from hettop.format import together
+from hettop.format import group_names
 from hettop.measurement.arguments import model_options, wants_canary
 from hettop.measurement.headless import Headless
 from hettop.measurement.options import (
@@ -65,7 +65,10 @@ from hettop.session.statistics import statistics
 from hettop.sources.load.parts import condition_of, parse_load
 from hettop.stats.quantiles import samples_needed
 
-TOO_SHORT = ("too short to measure power", "use --duration 10s, if hettop doctor lists a power source that works")
+WITHOUT_DURATION = (
+    "not measured without --duration",
+    "use --duration 10s, if hettop doctor lists a power source that works",
+)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -177,7 +180,7 @@ def _how_to_measure(arguments: argparse.Namespace) -> MeasureOptions:
     options = under_protocol(arguments.protocol, given, usual)
     # A hundred runs are over before there is any power.
     if arguments.power is None and not options.duration_ns:
-        return replace(options, power="none", why_no_power=TOO_SHORT)
+        return replace(options, power="none", why_no_power=WITHOUT_DURATION)
     return replace(options, power=arguments.power)
 
 
@@ -221,9 +224,15 @@ def _exit_code(session: Session, thresholds: Sequence[Threshold], *, proof: bool
     """0 if a unit was measured and all thresholds are met; 1 if one is not met, 4 if one is undecided."""
     rows = statistics(session)
     if not any(row.n for row in rows):
-        reasons = ((row.error.message, row.error.hint) if row.error else ("nothing was measured", "") for row in rows)
-        for units, (message, hint) in together(zip((row.unit for row in rows), reasons, strict=True)):
+        failed = [(row.unit, row.error) for row in rows]
+        reasons = (
+            (unit, (error.message, error.hint) if error else ("nothing was measured", "")) for unit, error in failed
+        )
+        for units, (message, hint) in group_names(reasons):
             print_error(f"{units}: {message}", hint)
+        return EXIT_FAILED
+    if session.answers and not any(each.n + each.cut for each in session.answers.values()):
+        print_error("no answer was complete")
         return EXIT_FAILED
     if proof:
         judged = prove(thresholds, session, in_order_of(session))

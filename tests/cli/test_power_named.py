@@ -51,7 +51,7 @@ def test_a_capture_gives_no_figure_and_is_called_one(command: tuple[str, ...], t
 def test_without_power_bench_says_why_and_what_repairs_it() -> None:
     done = hettop("bench", *SMALL, "--runs", "20", "--json")
     power = one_document(done.stdout)["power"]
-    assert power["reason"].startswith("too short to measure power")
+    assert power["reason"].startswith("not measured without --duration")
     fix = "use --duration 10s, if hettop doctor lists a power source that works"
     assert (power["state"], power["fix"], power["coverage"]) == ("stopped", fix, None)
     assert done.stderr == ""
