@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from hettop.units import NS_PER_S
 
-What = TypeVar("What", bound=Hashable)
+Value = TypeVar("Value", bound=Hashable)
 
 UNKNOWN = "n/a"
 
@@ -153,12 +153,12 @@ def size(number_of_bytes: int | None) -> str:
     raise AssertionError("the last unit takes any size")
 
 
-def together(said: Iterable[tuple[str, What]]) -> list[tuple[str, What]]:
-    """Names with what is said of each; `A, B` where the same is said of both. In the order of first appearance."""
-    names: dict[What, dict[str, None]] = {}
-    for name, what in said:
-        names.setdefault(what, {})[name] = None
-    return [(", ".join(found), what) for what, found in names.items()]
+def group_names(pairs: Iterable[tuple[str, Value]]) -> list[tuple[str, Value]]:
+    """Group names that share a value: `A, B` with it, in the order of first appearance."""
+    names: dict[Value, dict[str, None]] = {}
+    for name, value in pairs:
+        names.setdefault(value, {})[name] = None
+    return [(", ".join(found), value) for value, found in names.items()]
 
 
 def unit_name(unit: str, *, short: bool = False) -> str:

@@ -179,6 +179,6 @@ def test_decimal_points_of_a_column_are_aligned(cells: list[str], expected: list
     assert fmt.aligned(cells) == expected
 
 
-def test_names_of_which_the_same_is_said_stand_together() -> None:
-    said = [("A", "slow"), ("B", "fast"), ("C", "slow"), ("A", "slow"), ("A", "loud")]
-    assert fmt.together(said) == [("A, C", "slow"), ("B", "fast"), ("A", "loud")]
+def test_names_with_equal_values_are_grouped() -> None:
+    pairs = [("A", "slow"), ("B", "fast"), ("C", "slow"), ("A", "slow"), ("A", "loud")]
+    assert fmt.group_names(pairs) == [("A, C", "slow"), ("B", "fast"), ("A", "loud")]

@@ -19,7 +19,7 @@ from hettop.console.messages import print_error, print_note, print_warning
 from hettop.console.signals import ScreenSignals, stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_WRONG_USE, WRONG_USE_KINDS
-from hettop.format import together
+from hettop.format import group_names
 from hettop.measurement.arguments import TABLE, check_force, model_arguments, model_options, wants_canary
 from hettop.measurement.options import ANSWER_WARMUP, DEFAULT_WARMUP, MeasureOptions, ModelOptions
 from hettop.processes.cpus import usable_threads
@@ -170,7 +170,7 @@ def _code_of(failures: Mapping[str, Failure]) -> int:
     """The exit code of a session that measured nothing because of these, which are printed; 0 without any."""
     if not failures:
         return 0
-    for units, (message, hint) in together(
+    for units, (message, hint) in group_names(
         (clean(unit, 60), (why.message, why.hint)) for unit, why in failures.items()
     ):
         print_error(f"{units}: {message}", hint)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from hettop.compute_units import reference_unit
 from hettop.events import NO_LOAD, split_row
-from hettop.format import UNKNOWN, count, milliseconds, percent, significant, together
+from hettop.format import UNKNOWN, count, group_names, milliseconds, percent, significant
 from hettop.report.explain import footnote
 from hettop.report.notes import (
     SERVER,
@@ -105,7 +105,7 @@ def _unit_notes(session: Session) -> list[str]:
         for note in (unit.note or "").split(" · ")
         if note
     )
-    return [f"{names}: {note}" for names, note in together(notes)]
+    return [f"{names}: {note}" for names, note in group_names(notes)]
 
 
 def _title(session: Session) -> str:
@@ -170,7 +170,7 @@ def _interval(interval: tuple[float | None, float | None] | None) -> str:
 
 def _failures(rows: Sequence[Statistics]) -> list[str]:
     failed = ((clean(row.unit, 30), failure_words(row.error)) for row in rows if row.error is not None)
-    return [f"{units}: {words}" for units, words in together(failed)]
+    return [f"{units}: {words}" for units, words in group_names(failed)]
 
 
 def _notes(rows: Sequence[Statistics]) -> list[str]:

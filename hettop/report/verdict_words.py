@@ -16,7 +16,7 @@ from hettop.analysis.unit_samples import NATIVE, RESPONSE, Measured
 from hettop.analysis.verdict import Facts, FewTurns, Verdict
 from hettop.compute_units import reference_unit
 from hettop.events import FIRST_TOKENS, NO_LOAD, split_row
-from hettop.format import UNKNOWN, count, milliseconds, percent, significant, together
+from hettop.format import UNKNOWN, count, group_names, milliseconds, percent, significant
 from hettop.report.explain import footnote
 from hettop.report.notes import failure_words, power_line, protocol_notes
 from hettop.report.swift import python_snippet, swift_snippet
@@ -493,8 +493,8 @@ def _stalls(judged: Judgement) -> str:
 
 
 def failure_lines(verdict: Verdict) -> Iterator[str]:
-    failed = [(clean(unit, 30), failure_words(reason)) for unit, reason in verdict.failed.items()][:UNITS_NAMED]
-    for units, words in together(failed):
+    failed = [(clean(unit, 30), failure_words(reason)) for unit, reason in verdict.failed.items()]
+    for units, words in group_names(failed)[:UNITS_NAMED]:
         yield f"{units}: {words}"
     timed = {row.unit for row in verdict.rows if row.n and row.load == verdict.load}
     for unit in [name for name in verdict.unmeasured if name in timed][:UNITS_NAMED]:

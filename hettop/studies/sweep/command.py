@@ -23,7 +23,7 @@ from hettop.console.progress import ProgressStream
 from hettop.console.signals import stop_signals_ignored
 from hettop.errors import HettopError
 from hettop.exits import EXIT_FAILED, EXIT_INTERRUPTED
-from hettop.format import together
+from hettop.format import group_names
 from hettop.measurement.arguments import (
     check_result_options,
     model_options,
@@ -157,8 +157,9 @@ def _sweep(sweep: Sweep, measure_options: MeasureOptions, output: StudyOutput) -
     if any(condition.wall.n for condition in sweep.session.conditions.values()):
         return after_recording(0, outcome.closed, sweep.session)
     failed = [(unit.name, unit.error) for unit in sweep.session.units.values()]
-    for units, why in together((unit, error.message if error else "nothing was measured") for unit, error in failed):
-        print_error(f"{units}: {why}")
+    reasons = ((unit, (error.message, error.hint) if error else ("nothing was measured", "")) for unit, error in failed)
+    for units, (why, hint) in group_names(reasons):
+        print_error(f"{units}: {why}", hint)
     for load, why in sweep.failed_loads.items():
         print_error(f"load {load}: {why}")
     return EXIT_FAILED
