@@ -281,7 +281,7 @@ def _choose_backend(  # noqa: PLR0911 - a case for each kind of model
 
 
 def _placed(model: ResolvedModel, available: tuple[str, ...]) -> ResolvedModel:
-    """With the CPU in its note if no other unit runs a translation: on a Mac, ONNX Runtime may hand it to Core ML."""
+    """With the CPU in the note of a translated model that runs there only: on a Mac, Core ML may run it, too."""
     on_cpu = all(split_unit(unit)[0] == "CPU_ONLY" for unit in available)
     return replace(model, note=model.note + NOTE_ON_CPU) if on_cpu and model.translated else model
 

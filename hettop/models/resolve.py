@@ -40,7 +40,7 @@ KNOWN_MODELS = (
 )
 TRANSLATED = "translated to ONNX"
 NOTE_ON_CPU = ", CPU"
-"""Follows the note of a translated model that runs on the CPU alone."""
+"""Appended to the note of a translated model that runs on the CPU only."""
 FORMAT_WORDS = {"mlprogram": "ML Program", "neuralnetwork": "NeuralNetwork", "pipeline": "pipeline"}
 """What people call a Core ML model by its kind; every other kind is a model of features."""
 
@@ -102,9 +102,9 @@ def resolve(name: str, *, translated: bool = True) -> ResolvedModel:
         )
     if not is_built_in(name):
         path = _checked_file(name) if translated or not _is_compiled(name) else _checked_compiled(name)
-        translated = translated and is_core_ml(path)
-        note = translated_note(path) if translated else ""
-        return ResolvedModel(clean(path.name), path, content_sha256(path), note=note, translated=translated)
+        is_translated = translated and is_core_ml(path)
+        note = translated_note(path) if is_translated else ""
+        return ResolvedModel(clean(path.name), path, content_sha256(path), note=note, translated=is_translated)
     net = network(parse_variant(name))
     return ResolvedModel(
         name=net.variant.name,

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     Look = Callable[[Session, ViewRequest], SessionView]
 
 PUMP_EVERY_S = 0.25
-"""Events are processed with each frame; where frames are fewer than this, between them, too: a recording waits."""
+"""Each frame processes events; below 4 frames a second a timer does, too, so that a recording does not fall behind."""
 NUMBERS_EVERY_S = 0.5
 """Numbers and distributions change no more often: nobody could read them. The timeline moves with each frame."""
 

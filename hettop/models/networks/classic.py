@@ -69,7 +69,7 @@ def _residual(net: Builder, x: Map, channels: int, stride: int, *, bottleneck: b
 
 
 def resnet_v2(net: Builder, repeats: tuple[int, ...]) -> None:
-    """He et al. 2016, "Identity mappings": norm and rectifier come first; a stage's last block has the stride."""
+    """He et al. 2016, "Identity mappings", as Keras builds it: the stride is in the last block of a stage."""
     x = net.pool(net.convolve(net.image, 64, 7, 2, activation="", bias="bias"), "max", 3, 2, 1)
     for stage, number in enumerate(repeats):
         for block in range(number):

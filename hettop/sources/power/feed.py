@@ -314,13 +314,17 @@ class Outbox:
         self.dropped = 0
 
     def put(self, news: Window | Status) -> None:
-        """Add it; of too many, the oldest window is dropped, and no status while there is a window."""
+        """Append it. When full, drop the oldest sample; drop a status only if there are no samples."""
         with self._lock:
             self._news.append(news)
-            if len(self._news) > self._most:
-                oldest = next((at for at, each in enumerate(self._news) if isinstance(each, Window)), None)
-                self.dropped += oldest is not None
-                del self._news[oldest or 0]
+            if len(self._news) <= self._most:
+                return
+            oldest = next((at for at, each in enumerate(self._news) if isinstance(each, Window)), None)
+            if oldest is None:
+                self._news.popleft()
+            else:
+                del self._news[oldest]
+                self.dropped += 1
 
     def take(self, earliest: int, latest: int) -> list[Power | PowerStatus]:
         """All of it as events, in order, with times from `earliest` to `latest` (ns of the session)."""

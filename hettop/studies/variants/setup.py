@@ -234,6 +234,7 @@ def _loading(setup: Setup, path: Path, precision: str) -> Setup:
         path=path,
         sha256=content_sha256(path),
         note="; ".join(filter(None, (setup.model.note, precision))),
+        translated=setup.model.translated and is_core_ml(path),
     )
     return replace(setup, model=model)
 

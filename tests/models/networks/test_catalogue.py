@@ -26,7 +26,7 @@ COUNTS = {
     "resnet50": 25_557_032,
     "resnet101": 44_549_160,
     "resnet152": 60_192_808,
-    "resnet152v2": 60_236_904,  # Keras's, those that are trained
+    "resnet152v2": 60_236_904,  # trainable parameters in Keras
     "googlenet": 6_998_552,  # of Caffe's model zoo, without the classifiers for training
     "inceptionv3": 23_834_568,  # 27,161,264 with the classifier for training
     "inceptionv4": 42_679_816,

@@ -75,7 +75,7 @@ class FaultyBackend:
         Path(os.environ[MARK]).touch()
 
     def await_mark(self) -> None:
-        """Not wrong, but as slow as a test wants."""
+        """Blocks until the file named by MARK exists."""
         while not Path(os.environ[MARK]).exists():
             self.clock.sleep_until(self.clock.now() + CALL_NS)
 

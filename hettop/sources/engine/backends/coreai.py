@@ -366,11 +366,11 @@ class EventLoop:
         self._busy = False
 
     def run(self, work: Coroutine[Any, Any, R]) -> R:
-        """Its result, waited for; of one caller at a time."""
+        """Run `work` and return its result. One caller at a time."""
         self._busy = True  # before the loop has the call: whoever closes meanwhile finds it running
-        return asyncio.run_coroutine_threadsafe(self._to_its_end(work), self._loop).result()
+        return asyncio.run_coroutine_threadsafe(self._tracked(work), self._loop).result()
 
-    async def _to_its_end(self, work: Coroutine[Any, Any, R]) -> R:
+    async def _tracked(self, work: Coroutine[Any, Any, R]) -> R:
         try:
             return await work
         finally:

@@ -23,7 +23,7 @@ REPLACE_RUNTIME = "pip uninstall onnxruntime && pip install onnxruntime-gpu"
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """prefix: of its units. ep: ONNX Runtime's name. hardware: what it runs on.
+    """prefix: of its units. ep: ONNX Runtime's name. hardware: what it needs, for messages.
 
     module, package, extra: of the plug-in, by Python and by pip.
     library: how the file of the provider is called in a runtime that has it built in.
@@ -61,23 +61,23 @@ PROVIDERS = (
         "OV",
         "OpenVINO",
         "OpenVINOExecutionProvider",
-        "Intel processors, GPUs and NPUs",
+        "an Intel processor, GPU or NPU",
         "openvino",
         "onnxruntime_ep_openvino",
         "onnxruntime-ep-openvino",
         "openvino",
     ),
     Provider(
-        "QNN", "QNN", "QNNExecutionProvider", "Qualcomm chips", "qnn", "onnxruntime_qnn", "onnxruntime-qnn", "qnn"
+        "QNN", "QNN", "QNNExecutionProvider", "a Qualcomm chip", "qnn", "onnxruntime_qnn", "onnxruntime-qnn", "qnn"
     ),
     Provider(
-        "MLX", "MLX", "MLXExecutionProvider", "Apple GPUs", "mlx", "onnxruntime_ep_mlx", "onnxruntime-ep-mlx", "mlx"
+        "MLX", "MLX", "MLXExecutionProvider", "an Apple GPU", "mlx", "onnxruntime_ep_mlx", "onnxruntime-ep-mlx", "mlx"
     ),
     Provider(
         "WEBGPU",
         "WebGPU",
         "WebGpuExecutionProvider",
-        "GPUs",
+        "a GPU",
         "webgpu",
         "onnxruntime_ep_webgpu",
         "onnxruntime-ep-webgpu",
@@ -88,13 +88,13 @@ PROVIDERS = (
         "RTX",
         "TensorRT RTX",
         "NvTensorRTRTXExecutionProvider",
-        "NVIDIA GPUs",
+        "an NVIDIA GPU",
         "nv_tensorrt_rtx",
         "onnxruntime_ep_nv_tensorrt_rtx",
         "onnxruntime-ep-nv-tensorrt-rtx",
         "tensorrt-rtx",
     ),
-    Provider("CUDA", "CUDA", "CUDAExecutionProvider", "NVIDIA GPUs", "cuda", compiles=False),
+    Provider("CUDA", "CUDA", "CUDAExecutionProvider", "an NVIDIA GPU", "cuda", compiles=False),
 )
 
 

@@ -24,6 +24,7 @@ from hettop.processes.call import ChildLostError, call
 from hettop.processes.child_process import module_command
 from hettop.sources.engine.providers.known import PROVIDERS, Hardware, Provider, provider_of, this_hardware
 from hettop.text import clean
+from hettop.version import __version__
 
 VARIABLE = "HETTOP_PROVIDERS"
 """Names the providers to look for by their prefixes, such as `OV,CUDA`; `none` for none. Unset: all."""
@@ -191,13 +192,15 @@ def _asked(provider: Provider, version: str, ask: Ask) -> Found:
     except HettopError as error:
         return Found(prefix=provider.prefix, version=version, error=error.message, hint=error.hint)
     if not devices:
-        message = f"{provider.name} lists no device on this machine; it is for {provider.hardware}"
-        return Found(prefix=provider.prefix, version=version, error=message)
+        message = f"{provider.name} lists no device on this machine"
+        return Found(prefix=provider.prefix, version=version, error=message, hint=f"it needs {provider.hardware}")
     return Found(prefix=provider.prefix, version=version, devices=devices)
 
 
 def _key(here: Installation, hardware: Hardware) -> str:
-    return hashlib.sha256(repr((here.runtime, sorted(here.versions.items()), hardware)).encode()).hexdigest()
+    """The messages that are kept are of this version of hettop."""
+    known = (__version__, here.runtime, sorted(here.versions.items()), hardware)
+    return hashlib.sha256(repr(known).encode()).hexdigest()
 
 
 def _read(file: Path, key: str) -> tuple[Found, ...] | None:

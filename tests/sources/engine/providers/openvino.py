@@ -11,9 +11,8 @@ import pytest
 INSTALLED = importlib.util.find_spec("onnxruntime_ep_openvino") is not None and hasattr(onnxruntime, "get_ep_devices")
 PROCESSOR = Path("/proc/cpuinfo")
 
-needs_openvino = pytest.mark.skipif(
-    not INSTALLED or "GenuineIntel" not in PROCESSOR.read_text(),
-    reason="OpenVINO lists its CPU device on an Intel processor alone"
-    if INSTALLED
-    else "onnxruntime-ep-openvino is not installed: pip install 'hettop[openvino]'",
-)
+INTEL = PROCESSOR.exists() and "GenuineIntel" in PROCESSOR.read_text()
+WHY = "OpenVINO lists its CPU device on an Intel processor alone"
+INSTALL = "onnxruntime-ep-openvino is not installed: pip install 'hettop[openvino]'"
+
+needs_openvino = pytest.mark.skipif(not (INSTALLED and INTEL), reason=WHY if INSTALLED else INSTALL)

@@ -103,8 +103,9 @@ def test_nothing_is_asked_where_nothing_is_installed(tmp_path: Path) -> None:
 def test_a_provider_without_devices_has_units_with_the_reason(tmp_path: Path) -> None:
     found = look(tmp_path / "p.json", Asked())
     assert set(provider_units(found).values()) == {
-        "OpenVINO lists no device on this machine; it is for Intel processors, GPUs and NPUs"
+        "OpenVINO lists no device on this machine (hettop doctor shows a fix)"
     }
+    assert found[0].hint == "it needs an Intel processor, GPU or NPU"
     assert list(provider_units(found)) == ["OV:CPU", "OV:GPU", "OV:NPU"]
 
 
