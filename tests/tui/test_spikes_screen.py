@@ -226,6 +226,8 @@ async def test_the_screen_asks_for_what_is_around_the_spike_under_the_cursor() -
     async with running(feed, size=(120, 40)) as (app, pilot):
         await pilot.press("s")
         await settled(pilot)
+        app.draw()
+        assert feed.requests[-1].spike is None, "the newest, which may be another than in the frame before"
         await pilot.press("down")
         await settled(pilot)
         assert feed.requests[-1].spike == (79 * SECOND, "CPU_AND_NE")

@@ -116,7 +116,9 @@ class SpikesScreen(PageScreen):
 
     @property
     def chosen(self) -> tuple[int, str] | None:
-        """End and unit of the spike under the cursor."""
+        """End and unit of the spike under the cursor; None for the newest, which the next frame may have another of."""
+        if self._at_ns is None and not (self.filter or self._order):
+            return None
         rows = self._rows
         return (rows[at].end_ns, rows[at].unit) if rows and (at := self._cursor()) < len(rows) else None
 
