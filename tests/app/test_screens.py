@@ -9,13 +9,14 @@ import pytest
 from hettop.app.replay import ReplayFeed
 from hettop.events import split_row
 from hettop.format import milliseconds
+from hettop.record.is_study_only import is_study_only
 from hettop.resources import recordings_folder
 from hettop.session.views.session_view import view
 from hettop.session.views.structs import ViewRequest
 from hettop.tui.app import HettopApp
 from tests.tui.screens import screen_text, settled
 
-RECORDINGS = sorted(recordings_folder().glob("*.jsonl"))
+RECORDINGS = sorted(path for path in recordings_folder().glob("*.jsonl") if not is_study_only(path))
 
 
 def opened_simulated(path: Path) -> bool:

@@ -77,6 +77,11 @@ class EmBench:
         path = None if arguments.resume is None else Path(arguments.resume)
         self._kept = Kept(path, conditions)
         self._shares: list[OpShares] = []
+        self._unit = next((unit for unit in setup.units if split_unit(unit)[0] == CPU_UNIT), "")
+        """The one whose time is shared out by type of operation: ONNX Runtime profiles its CPU engine."""
+        profiles = self._unit and setup.backend == PROFILED and not arguments.no_layers
+        self._profiled = list(dict.fromkeys(point.network for point in points)) if profiles else []
+        self._steps = len(points) + len(self._profiled)
 
     def run(self) -> int:
         """Returns the exit code. Raises HettopError as measuring does."""
@@ -86,7 +91,7 @@ class EmBench:
 
     def _run(self) -> int:
         interrupted = not all(self._measure(point, place) for place, point in enumerate(self._points))
-        if not interrupted and not self._arguments.no_layers:
+        if not interrupted:
             interrupted = not self._profile()
         with stop_signals_ignored():
             notes = [INTERRUPTED] if interrupted else []
@@ -109,7 +114,7 @@ class EmBench:
         units = self._kept.missing(point, missing)
         if not units:
             return True
-        outcome, headless = self._headless(point, units, place / len(self._points))
+        outcome, headless = self._headless(point, units, place / self._steps)
         if outcome.interrupted:
             return False
         measured = {row.unit: row for row in statistics(headless.session)}
@@ -129,20 +134,17 @@ class EmBench:
         return measure(headless, show, lambda: None), headless
 
     def _profile(self) -> bool:
-        """Shares by type of operation, on ONNX Runtime's CPU units. Returns whether it was not interrupted."""
-        units = [unit for unit in self._setup.units if split_unit(unit)[0] == CPU_UNIT]
-        if self._setup.backend != PROFILED or not units:
-            return True
-        for name in dict.fromkeys(point.network for point in self._points):
-            self._output.progress.show(f"operations of {name}", 1.0)
-            job = LayersJob(model=name, unit=units[0], warmup=2, runs=min(10, self._arguments.runs), roofs=False)
+        """Shares of time by type of operation. Returns whether it was not interrupted."""
+        for place, name in enumerate(self._profiled, len(self._points)):
+            self._output.progress.show(f"operations of {name}", place / self._steps)
+            job = LayersJob(model=name, unit=self._unit, warmup=2, runs=min(10, self._arguments.runs), roofs=False)
             try:
                 by_op = measure_in_child(job).by_op
             except HettopError:
                 continue  # a network that cannot be profiled has its row, with the reason, above
             except KeyboardInterrupt:
                 return False
-            self._shares.append(OpShares(network=name, unit=units[0], by_op=by_op))
+            self._shares.append(OpShares(network=name, unit=self._unit, by_op=by_op))
         return True
 
     def _result(self, notes: list[str]) -> EmBenchResult:
