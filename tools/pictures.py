@@ -55,8 +55,8 @@ PICTURES = (
         Picture(f"pictures/study-{name}.svg", "inside-mobilenetv2.jsonl", None, ("y", *["right"] * place))
         for place, name in enumerate(STUDIES)
     ),
-    Picture("pictures/study-embench.svg", "embench-linux.jsonl", None, ("y",), (110, 82)),
-    Picture("pictures/study-predict.svg", "predict-linux.jsonl", None, ("y",), (110, 60)),
+    Picture("pictures/study-embench.svg", "embench-linux.jsonl", None, (), (110, 82)),
+    Picture("pictures/study-predict.svg", "predict-linux.jsonl", None, (), (110, 60)),
     *(
         Picture(f"pictures/theme-{name}.svg", "simulated-m2.jsonl", round(13.5 * S), (), SMALL, f"hettop-{name}")
         for name in THEMES

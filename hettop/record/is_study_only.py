@@ -5,16 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 LARGEST = 64 << 10  # bytes: header, study and end take some thousand
-MOST_LINES = 3
+AFTER = (b'{"k":"keyframe",', b'{"k":"end",')
+"""What may follow: a study that took more than some seconds has a keyframe."""
 STUDY = b'{"k":"study",'
 
 
 def is_study_only(path: Path) -> bool:
-    """Whether there is a header, one study, and nothing else but an end. False for what cannot be read."""
+    """Whether there is a header and one study, and nothing else that happened. False for what cannot be read."""
     try:
         with path.open("rb") as file:
             beginning = file.read(LARGEST + 1)
     except OSError:
         return False
     lines = beginning.splitlines()
-    return len(beginning) <= LARGEST and 2 <= len(lines) <= MOST_LINES and lines[1].startswith(STUDY)
+    if len(beginning) > LARGEST or len(lines) < 2 or not lines[1].startswith(STUDY):
+        return False
+    return all(line.startswith(AFTER) for line in lines[2:])

@@ -23,6 +23,7 @@ STUDY = encode(
     [
         ([HEADER, STUDY, b'{"k":"end","t":5}'], True),
         ([HEADER, STUDY], True),
+        ([HEADER, STUDY, b'{"k":"keyframe","t":5}', b'{"k":"end","t":5}'], True),
         ([HEADER], False),
         ([HEADER, b'{"k":"mark","t":1}', STUDY], False),
         ([HEADER, STUDY, b'{"k":"mark","t":6}', b'{"k":"end","t":6}'], False),
