@@ -17,7 +17,8 @@ from hettop.events import SPANS_LIMIT, WINDOW_LIMIT, AnyEvent, Canary, Column, F
 from hettop.units import NS_PER_MS
 
 # A window is committed by the first flush at which its first sample began this long ago. Short of the second that a
-# crash may cost by the 50 ms between two flushes of an engine and the 250 ms between two looks at them.
+# crash may cost by the 50 ms between two flushes of an engine and the 250 ms between two looks at them, with 10 ms to
+# spare.
 GATHER_NS = 690_000_000
 
 AnyStamped = TypeVar("AnyStamped", Samples, Usage, Frame)

@@ -315,12 +315,10 @@ class HettopApp(Measuring, Replaying, Arranging):
         self._hints.announce(self.frame_state.studying)
         if getattr(self.screen, "COVERS", False):  # Textual would draw the changes of a covered panel
             return
-        behind = self.screen not in (
-            self.main,
-            self.page_screen,
-        )  # a dialog, with which Textual draws all of the screen
+        # Textual draws all of the screen for any change behind a dialog.
+        under_dialog = self.screen not in (self.main, self.page_screen)
         for part in self._shown_parts:
-            if whole or (part in self._moving and not behind):
+            if whole or (part in self._moving and not under_dialog):
                 part.show(self.frame_state)
 
     @property

@@ -17,17 +17,17 @@ from hettop.session.session import Session
 from tests.record.stories import MS, SECOND, flushes, samples_of, story, window
 
 
-def recorded(told: list[AnyEvent]) -> list[AnyEvent]:
+def recorded(stream: list[AnyEvent]) -> list[AnyEvent]:
     """Feed events one by one, as a recording does."""
     gatherer = WindowCoalescer()
     found: list[AnyEvent] = []
     now = 0
-    for event in told:
+    for event in stream:
         for now in range(now, event.t, 250 * MS):  # noqa: B020 - it is looked at four times a second meanwhile
             found += gatherer.due(now)
         found += gatherer.add(event)
         now = event.t
-    return found + gatherer.flush(max(event.t for event in told))
+    return found + gatherer.flush(max(event.t for event in stream))
 
 
 def test_two_flushes_become_one_window_whose_inner_gap_is_exact() -> None:
@@ -98,13 +98,13 @@ def test_a_window_never_exceeds_the_limit_of_samples() -> None:
 
 
 def test_units_that_alternate_are_coalesce_each_for_itself() -> None:
-    told = [window(index * 10 * MS, [5 * MS], unit="AB"[index % 2]) for index in range(10)]
-    found = recorded([*told])
+    stream = [window(index * 10 * MS, [5 * MS], unit="AB"[index % 2]) for index in range(10)]
+    found = recorded([*stream])
     assert [(event.unit, event.n) for event in found if isinstance(event, Samples)] == [("A", 5), ("B", 5)]
 
 
 def test_a_change_of_phase_or_condition_begins_a_new_window() -> None:
-    told = [
+    stream = [
         window(0, [5], phase="first"),
         window(10, [5], phase="steady"),
         window(20, [5], phase="steady"),
@@ -112,30 +112,30 @@ def test_a_change_of_phase_or_condition_begins_a_new_window() -> None:
         window(40, [5], condition="cpu:1", thermal="fair"),
         window(50, [5], condition="cpu:1", thermal="fair", native=[4]),
     ]
-    assert [event.n for event in recorded([*told]) if isinstance(event, Samples)] == [1, 2, 1, 1, 1]
+    assert [event.n for event in recorded([*stream]) if isinstance(event, Samples)] == [1, 2, 1, 1, 1]
 
 
 def test_what_changes_the_state_ends_all_windows_before_it_and_readings_do_not() -> None:
-    told: list[AnyEvent] = [
+    stream: list[AnyEvent] = [
         window(0, [5], unit="A"),
         window(10, [5], unit="B"),
         events.Power(t=20, source="s", elapsed_ns=1),
         events.Control(t=30, action="pause"),
     ]
-    found = recorded(told)
+    found = recorded(stream)
     assert [type(event).__name__ for event in found] == ["Power", "Samples", "Samples", "Control"]
     assert [event.t for event in found] == [20, 30, 30, 30]
 
 
 def test_usage_is_summed_per_unit_and_frames_together() -> None:
-    told: list[AnyEvent] = [
+    stream: list[AnyEvent] = [
         events.Usage(t=1, unit="A", minor_faults=3, voluntary_switches=1),
         events.Usage(t=2, unit="B", major_faults=1),
         events.Usage(t=3, unit="A", minor_faults=4, collections=2),
         events.Frame(t=4, redraws=1, total_ns=100, worst_ns=100),
         events.Frame(t=5, redraws=2, total_ns=300, worst_ns=250),
     ]
-    first, second, frame = recorded(told)
+    first, second, frame = recorded(stream)
     assert msgspec.to_builtins(first) == {
         "k": "usage", "t": 5, "unit": "A", "minor_faults": 7, "voluntary_switches": 1, "collections": 2
     }  # fmt: skip
@@ -148,19 +148,19 @@ def test_usage_is_summed_per_unit_and_frames_together() -> None:
 @settings(deadline=None, max_examples=20)  # the first example imports what the others have
 @given(st.integers(0, 50))
 def test_folding_what_was_coalesce_gives_the_same_state(seed: int) -> None:
-    told = list(story(seed, 20.0))
-    looks = [list(group) for _, group in groupby(told, key=lambda event: event.t // (250 * MS))]
+    stream = list(story(seed, 20.0))
+    looks = [list(group) for _, group in groupby(stream, key=lambda event: event.t // (250 * MS))]
     drained = [event for look in looks for event in coalesce(look)]
-    assert len(drained) < len(told)
-    one_by_one, *others = (keyframe_of(each) for each in (told, recorded(told), drained))
+    assert len(drained) < len(stream)
+    one_by_one, *others = (keyframe_of(each) for each in (stream, recorded(stream), drained))
     assert others == [one_by_one, one_by_one]
 
 
-def keyframe_of(told: list[AnyEvent]) -> bytes:
+def keyframe_of(stream: list[AnyEvent]) -> bytes:
     session = Session(raw_limit=0)
-    for event in told:
+    for event in stream:
         session.fold(event)
-    return events.encode(session.keyframe(told[-1].t, 0))
+    return events.encode(session.keyframe(stream[-1].t, 0))
 
 
 def test_what_is_drained_at_once_has_one_window_for_each_unit() -> None:
@@ -179,21 +179,21 @@ def test_what_is_drained_at_once_has_one_window_for_each_unit() -> None:
 
 def turns_of_both_units() -> list[AnyEvent]:
     """Two units in turns of 250 ms: each begins with a `resume` and has flushes of 50 ms, the last of which is late."""
-    told: list[Samples] = []
+    stream: list[Samples] = []
     for turn in range(12):
         begin, unit = turn * 251 * MS, "AB"[turn % 2]
-        told.append(window(begin, [5 * MS], unit=unit, phase="resume", gaps=[251 * MS]))
-        told += [window(begin + (5 + 50 * flush) * MS, [10 * MS] * 4, unit=unit) for flush in range(4)]
+        stream.append(window(begin, [5 * MS], unit=unit, phase="resume", gaps=[251 * MS]))
+        stream += [window(begin + (5 + 50 * flush) * MS, [10 * MS] * 4, unit=unit) for flush in range(4)]
         if turn:  # the last flush of the turn before arrives after the first two of this one
-            told[-6:-3] = [*told[-5:-3], told[-6]]
-    return [msgspec.structs.replace(each, t=60 * MS + place * 50 * MS) for place, each in enumerate(told)]
+            stream[-6:-3] = [*stream[-5:-3], stream[-6]]
+    return [msgspec.structs.replace(each, t=60 * MS + place * 50 * MS) for place, each in enumerate(stream)]
 
 
 @pytest.mark.parametrize("look_ns", [50 * MS, 250 * MS, 700 * MS])
 def test_turns_stay_turns_however_windows_are_coalesced(look_ns: int) -> None:
-    told = turns_of_both_units()
-    looks = [list(group) for _, group in groupby(told, key=lambda event: event.t // look_ns)]
-    for each in (told, recorded(told), [event for look in looks for event in coalesce(look)]):
+    stream = turns_of_both_units()
+    looks = [list(group) for _, group in groupby(stream, key=lambda event: event.t // look_ns)]
+    for each in (stream, recorded(stream), [event for look in looks for event in coalesce(look)]):
         session = Session(raw_limit=0)
         for event in each:
             session.fold(event)
@@ -209,13 +209,13 @@ def test_times_of_commit_never_decrease() -> None:
 
 
 def test_stretches_that_an_engine_was_charged_in_are_joined_where_they_are_alike() -> None:
-    told = [
+    stream = [
         events.Usage(t=100 * MS, unit="A", minor_faults=1, spans=[(0, 50, events.FAULTED_MINOR)]),
         events.Usage(t=150 * MS, unit="A", minor_faults=2, spans=[(50, 100, events.FAULTED_MINOR)]),
         events.Usage(t=200 * MS, unit="A", involuntary_switches=1, spans=[(100, 150, events.SWITCHED)]),
         events.Usage(t=300 * MS, unit="A", involuntary_switches=1, spans=[(200, 250, events.SWITCHED)]),
     ]
-    (line,) = recorded([*told])
+    (line,) = recorded([*stream])
     assert isinstance(line, events.Usage)
     assert line.spans == [(0, 100, events.FAULTED_MINOR), (100, 150, events.SWITCHED), (200, 250, events.SWITCHED)]
 

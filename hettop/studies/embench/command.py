@@ -78,7 +78,7 @@ class EmBench:
         self._kept = Kept(path, conditions)
         self._shares: list[OpShares] = []
         self._unit = next((unit for unit in setup.units if split_unit(unit)[0] == CPU_UNIT), "")
-        """The one whose time is shared out by type of operation: ONNX Runtime profiles its CPU engine."""
+        """The unit whose time is reported by type of operation: ONNX Runtime profiles its CPU engine."""
         profiles = self._unit and setup.backend == PROFILED and not arguments.no_layers
         self._profiled = list(dict.fromkeys(point.network for point in points)) if profiles else []
         self._steps = len(points) + len(self._profiled)
